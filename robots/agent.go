@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -144,6 +145,40 @@ type Robot struct {
 	// agents: archiver, indexer, researcher, webproxy. If a group names one of them,
 	// its rules bind the robot, too.
 	Categories []string
+}
+
+// Validate returns an error if a name of the robot is no product token, such as a whole
+// User-Agent: no group could name it. The error proposes the token that was meant.
+func (r Robot) Validate() error {
+	for _, name := range slices.Concat(r.Names, r.Categories) {
+		if name == "" || readers.ProductToken(name) == name {
+			continue
+		}
+		problem := fmt.Sprintf("the robot's name %.256q is no product token", name)
+		if meant := tokenIn(name); meant != "" {
+			return fmt.Errorf("%s: did you mean %q?", problem, meant)
+		}
+		return fmt.Errorf("%s: it has letters, digits, and . - _ alone", problem)
+	}
+	return nil
+}
+
+// tokenIn returns the product token in a User-Agent: the first word that sounds like a
+// robot, or else the first word that no browser has.
+func tokenIn(agent string) (first string) {
+	words := strings.FieldsFunc(agent, func(r rune) bool { return strings.ContainsRune(" ;(),+\t", r) })
+	for _, word := range words {
+		token := readers.ProductToken(word)
+		lower := strings.ToLower(token)
+		switch {
+		case token == "" || strings.Contains(word, "://"):
+		case strings.Contains(lower, "bot") || strings.Contains(lower, "crawl") || strings.Contains(lower, "spider"):
+			return token
+		case first == "" && lower != "mozilla" && lower != "compatible":
+			first = token
+		}
+	}
+	return first
 }
 
 // RuleSets are sets of rules that all bind a robot. If one of them denies a

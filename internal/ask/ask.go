@@ -165,3 +165,15 @@ func IsBusy(message string) bool {
 	}
 	return false
 }
+
+// Sleep waits between two requests, or until ctx ends, whose error it returns then.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

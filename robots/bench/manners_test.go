@@ -1,12 +1,19 @@
 package bench
 
 import (
+	"bufio"
+	"context"
+	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-resty/resty/v2"
@@ -113,5 +120,113 @@ func TestManners(t *testing.T) {
 				t.Errorf("%s: %s asked for %q, want %q", m.name, crawler.name, s.asked, want)
 			}
 		}
+	}
+}
+
+// pages is a web site in memory that notes when each page was requested.
+type pages struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// transport carries requests to the site as net/http does, over connections in memory.
+func (p *pages) transport() *http.Transport {
+	return &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		c, s := net.Pipe()
+		go func() {
+			defer func() { _ = s.Close() }()
+			req, err := http.ReadRequest(bufio.NewReader(s))
+			if err != nil {
+				return
+			}
+			p.mu.Lock()
+			p.at[req.URL.Path] = time.Now()
+			p.mu.Unlock()
+			text := "<html>" + req.URL.Path + "</html>"
+			if req.URL.Path == "/robots.txt" {
+				text = "User-agent: *\nDisallow: /private\n"
+			}
+			_, _ = fmt.Fprintf(s, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n%s", text)
+		}()
+		return c, nil
+	}}
+}
+
+// TestTenPages: a site that asks for no pace gets a request in ten seconds, as long as
+// colly's timeout. Whoever walks it in one of the documented ways reaches all ten pages,
+// one by one.
+func TestTenPages(t *testing.T) {
+	list := make([]string, 10)
+	for i := range list {
+		list[i] = fmt.Sprintf("http://site.example/page%d", i)
+	}
+	get := func(c *http.Client, url string) {
+		if resp, err := c.Get(url); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	walk := map[string]func(*client.Client, *http.Transport){
+		"http.Client": func(bot *client.Client, base *http.Transport) {
+			for _, url := range list {
+				get(&http.Client{Transport: &client.Transport{Client: bot, Base: base}}, url)
+			}
+		},
+		"http.Client, async": func(bot *client.Client, base *http.Transport) {
+			c := &http.Client{Transport: &client.Transport{Client: bot, Base: base, Patient: true}, Timeout: 5 * time.Second}
+			var wg sync.WaitGroup
+			for _, url := range list {
+				wg.Go(func() { get(c, url) })
+			}
+			wg.Wait()
+		},
+		"colly, Patient": func(bot *client.Client, base *http.Transport) {
+			c := colly.NewCollector()
+			c.WithTransport(&client.Transport{Client: bot, Base: base, Patient: true})
+			for _, url := range list {
+				_ = c.Visit(url)
+			}
+		},
+		"colly, Patient, async": func(bot *client.Client, base *http.Transport) {
+			c := colly.NewCollector(colly.Async(true))
+			c.WithTransport(&client.Transport{Client: bot, Base: base, Patient: true})
+			for _, url := range list {
+				_ = c.Visit(url)
+			}
+			c.Wait()
+		},
+		"colly, LimitRule, async": func(bot *client.Client, base *http.Transport) {
+			rules, err := bot.Get(context.Background(), list[0])
+			if err != nil {
+				return
+			}
+			delay, asked := rules.CrawlDelay()
+			if !asked {
+				delay = 10 * time.Second
+			}
+			c := colly.NewCollector(colly.Async(true))
+			c.WithTransport(&client.Transport{Client: bot, Base: base})
+			_ = c.Limit(&colly.LimitRule{DomainGlob: "site.example", Parallelism: 1, Delay: delay})
+			for _, url := range list {
+				_ = c.Visit(url)
+			}
+			c.Wait()
+		},
+	}
+	for name, walk := range walk {
+		synctest.Test(t, func(t *testing.T) {
+			site := &pages{at: map[string]time.Time{}}
+			base := site.transport()
+			walk(&client.Client{Agent: "mybot", Fetcher: &client.Fetcher{Transport: base}}, base)
+			delete(site.at, "/robots.txt")
+			at := slices.SortedFunc(maps.Values(site.at), time.Time.Compare)
+			if len(at) != len(list) {
+				t.Errorf("%s: %d pages", name, len(at))
+			}
+			for i := range at[1:] {
+				if gap := at[i+1].Sub(at[i]); gap < 10*time.Second {
+					t.Errorf("%s: %v between two requests", name, gap)
+				}
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -62,57 +63,66 @@ type HostRules struct {
 
 // FromResponse returns the rules in a web server's response to a request for its
 // robots file, for robots with an HTTP client of their own. That client must follow
-// at least five redirects (R11). FromResponse reads at most [robots.DefaultLimit] bytes
-// of the body and does not close it; a nil body is an empty one. If the body ends in an
-// error, the host is unreachable. HostRules.Pace follows the file and Retry-After,
-// HostRules.Until Cache-Control, too.
+// at least five redirects (R11), and decode the body or delete Content-Encoding.
+// FromResponse reads at most [robots.DefaultLimit] bytes of the body and does not close
+// it; a nil body is an empty one. If the body ends in an error, the host is unreachable.
+// HostRules.Pace follows the file and Retry-After, HostRules.Until Cache-Control, too.
 //
 // If the request failed and there is no response, pass the status 0: the host is
 // unreachable. A status 304 says something only about rules from before: call
-// [HostRules.NotModified] on those. Here it makes the host unreachable.
+// [HostRules.NotModified] on those. Here it makes the host unreachable. A robot whose
+// names no group could have may fetch nothing: HostRules.Err says which is meant.
 func FromResponse(robot robots.Robot, status int, header http.Header, body io.Reader) *HostRules {
+	if header == nil {
+		header = http.Header{}
+	}
+	if body == nil {
+		body = http.NoBody
+	}
 	a := &HostRules{Pace: &Pace{}, Fetched: time.Now()}
-	switch err := statusError(status, header, a.Fetched); {
+	var file *robots.File
+	err := (&Reply{Status: status, Header: header}).asRobotsFile(validity{})
+	if err == nil {
+		file, err = readFile(robots.RFC9309, body, 0)
+	}
+	bad := robot.Validate()
+	switch {
+	case bad != nil:
+		a.Err = bad
 	case err == nil:
-		if body == nil {
-			body = http.NoBody
-		}
-		file, err := robots.ParseReader(robots.RFC9309, body, 0)
-		if err == nil {
-			err = file.Readable()
-		}
-		if coding := header.Get("Content-Encoding"); err == nil && encoded(coding) && file.Absent() {
-			err = fmt.Errorf("%w: it is in %.20q", robots.ErrUnreadable, coding)
-		}
-		if err != nil {
-			a.Err = err
-			break
-		}
 		a.Access, a.File = Successful, file
-	case err.absent():
+	case errors.Is(err, fs.ErrNotExist):
 		a.Access, a.Instead = Unavailable, err
 	default:
 		a.Err = err
-		a.Pace.Hold(a.Fetched.Add(err.RetryAfter))
 	}
 	a.bind(robot)
 	a.Pace.Follow(a.rules.Fields())
-	if a.Err != nil {
-		a.Until = a.Fetched.Add(max(retryTime, retryAfter(header, a.Fetched)))
-	} else {
-		a.Until = a.Fetched.Add(new(Client).goodFor(validity{}.after(header)))
+	if refuses(status) {
+		a.Pace.Refused()
 	}
+	a.stay(header)
 	return a
 }
 
 // NotModified returns the same rules as of now, with the same Pace. It is for robots with
 // an HTTP client of their own, whose conditional request (If-None-Match,
-// If-Modified-Since) was answered 304.
-func (a *HostRules) NotModified() *HostRules {
+// If-Modified-Since) was answered 304, with this header.
+func (a *HostRules) NotModified(header http.Header) *HostRules {
 	now := *a
 	now.Fetched, now.Stale, now.Err = time.Now(), false, nil
-	now.Until = now.Fetched.Add(maxAge)
+	now.stay(header)
 	return &now
+}
+
+// stay sets when to fetch the file again, and holds the pace, by the header of a response.
+func (a *HostRules) stay(header http.Header) {
+	valid := validity{}.after(header)
+	a.Pace.Hold(a.Fetched.Add(valid.retry))
+	a.Until = a.Fetched.Add(new(Client).goodFor(valid))
+	if a.Err != nil {
+		a.Until = a.Fetched.Add(max(retryTime, valid.retry))
+	}
 }
 
 // bind finds the rules of the robot.

@@ -180,7 +180,7 @@ func TestNothingFollows(t *testing.T) {
 	// Rules from before, after a conditional request.
 	before := FromResponse(me, http.StatusOK, nil, strings.NewReader("User-agent: *\nDisallow: /a\n"))
 	before.Fetched, before.Stale = before.Fetched.Add(-48*time.Hour), true
-	now := before.NotModified()
+	now := before.NotModified(nil)
 	if now.Allowed("/a") || !now.Allowed("/b") || time.Since(now.Fetched) > time.Hour || now.Stale || now.Pace != before.Pace {
 		t.Errorf("not modified: %+v", now)
 	}

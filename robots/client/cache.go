@@ -13,10 +13,10 @@ import (
 	"container/list"
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots/internal/dial"
 )
 
@@ -43,7 +43,7 @@ type host struct {
 	tried    time.Time     // end of the last fetch
 	failing  time.Time     // end of the first fetch of those that failed since; zero: the last did not
 	err      error         // of the last fetch
-	holdoff  time.Duration // what the host asked to be left alone after that fetch
+	holdoff  time.Duration // what the host asked to be left alone after it
 	valid    validity      // of the file
 	fetching *flight       // nil: no fetch is under way
 }
@@ -54,16 +54,17 @@ type flight struct {
 	answer *HostRules
 }
 
-// validity holds a web server's statements about a file's freshness (RFC 9111).
+// validity holds a server's statements about when to ask again (RFC 9111).
 type validity struct {
-	good           time.Duration // by Cache-Control; 0: not said
+	good           time.Duration // how long the file is fresh, by Cache-Control; 0: not stated
+	retry          time.Duration // how long the host asks for no requests
 	etag, modified string
 }
 
 // get answers for a host at once if the last fetch is recent enough, and else after a
 // new one.
 func (c *Client) get(ctx context.Context, o dial.Origin) (*HostRules, error) {
-	if err := c.checkNames(); err != nil {
+	if err := c.robot().Validate(); err != nil {
 		return nil, err
 	}
 	answer, fetching := c.look(ctx, o)
@@ -209,7 +210,7 @@ func (c *Client) shrink(h *host) {
 func (c *Client) fresh(h *host) bool {
 	age := c.now().Sub(h.tried)
 	switch {
-	case h.tried.IsZero():
+	case h.tried.IsZero(), h.err == nil && h.good == nil:
 		return false
 	case h.err != nil:
 		return age < max(cmp.Or(c.Retry, retryTime), h.holdoff)
@@ -246,10 +247,21 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	}
 	c.cache.mu.Unlock()
 	a, valid, err := c.read(ctx, h.origin, before)
-	var status *StatusError
-	errors.As(err, &status)
+	if status, ok := errors.AsType[*StatusError](err); ok {
+		valid.retry = max(valid.retry, status.RetryAfter) // of a Fetch
+		if refuses(status.Status) {
+			h.pace.Refused()
+		}
+	}
+	if item, ok := errors.AsType[*ErrorItem](err); ok && ask.IsBusy(item.Text) {
+		h.pace.Refused()
+	}
+	if valid.retry > 0 {
+		h.pace.Hold(time.Now().Add(valid.retry))
+	}
+
 	c.cache.mu.Lock()
-	h.tried, h.err, h.holdoff = c.now(), err, 0
+	h.tried, h.err, h.holdoff = c.now(), err, valid.retry
 	switch {
 	case err == nil && a == nil: // not modified
 		own := *good
@@ -262,14 +274,6 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 		c.keep(h, a)
 	case h.failing.IsZero():
 		h.failing = h.tried
-	}
-	item, isItem := errors.AsType[*ErrorItem](err)
-	if isItem && item.busy() || status != nil && (status.Status == http.StatusTooManyRequests || status.Status/100 == 5) {
-		h.pace.Refused()
-	}
-	if status != nil {
-		h.holdoff = status.RetryAfter
-		h.pace.Hold(time.Now().Add(status.RetryAfter))
 	}
 	c.count(h)
 	c.shrink(h)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots/internal/robotstest"
 )
 
@@ -130,7 +131,7 @@ func TestClientOneFetch(t *testing.T) {
 		fetches := 0
 		c := Client{Fetch: func(ctx context.Context, _ *url.URL) (io.ReadCloser, error) {
 			fetches++
-			if err := sleep(ctx, 10*time.Second); err != nil {
+			if err := ask.Sleep(ctx, 10*time.Second); err != nil {
 				return nil, err
 			}
 			return io.NopCloser(strings.NewReader(denyA)), nil

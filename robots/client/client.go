@@ -11,13 +11,11 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
-	"github.com/gophd/gophd/robots/readers"
 )
 
 // The limits of a Client (G2, R12, R13).
@@ -168,10 +166,7 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 		return nil, valid, bounded(err)
 	}
 	defer func() { _ = body.Close() }()
-	f, err := robots.ParseReader(c.dialect(u.Scheme), body, cmp.Or(c.Limit, robots.DefaultLimit))
-	if err == nil {
-		err = f.Readable()
-	}
+	f, err := readFile(c.dialect(u.Scheme), body, c.Limit)
 	if err != nil {
 		return nil, valid, bounded(fmt.Errorf("reading %s: %w", u, err))
 	}
@@ -181,6 +176,15 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 	return f, valid, nil
 }
 
+// readFile reads a document that is a robots file.
+func readFile(d robots.Dialect, body io.Reader, limit int64) (*robots.File, error) {
+	f, err := robots.ParseReader(d, body, limit)
+	if err == nil {
+		err = f.Readable()
+	}
+	return f, err
+}
+
 func (c *Client) fetcher() *Fetcher {
 	if c.Fetcher == nil {
 		return &Fetcher{UserAgent: c.Agent}
@@ -188,39 +192,6 @@ func (c *Client) fetcher() *Fetcher {
 	f := *c.Fetcher
 	f.UserAgent = cmp.Or(f.UserAgent, c.Agent)
 	return &f
-}
-
-// checkNames returns an error if a name of the robot is no product token: no group could
-// name it.
-func (c *Client) checkNames() error {
-	for _, name := range slices.Concat([]string{c.Agent}, c.Fallback, c.Categories) {
-		if name == "" || readers.ProductToken(name) == name {
-			continue
-		}
-		if meant := tokenIn(name); meant != "" {
-			return fmt.Errorf("the robot's name %q is no product token: did you mean %q?", truncate(name, 256), meant)
-		}
-		return fmt.Errorf("the robot's name %q is no product token: it has letters, digits, and . - _ alone", truncate(name, 256))
-	}
-	return nil
-}
-
-// tokenIn returns the product token in a User-Agent: the first word that sounds like a
-// robot, or else the first word that no browser has.
-func tokenIn(agent string) (first string) {
-	words := strings.FieldsFunc(agent, func(r rune) bool { return strings.ContainsRune(" ;(),+\t", r) })
-	for _, word := range words {
-		token := readers.ProductToken(word)
-		lower := strings.ToLower(token)
-		switch {
-		case token == "" || strings.Contains(word, "://"):
-		case strings.Contains(lower, "bot") || strings.Contains(lower, "crawl") || strings.Contains(lower, "spider"):
-			return token
-		case first == "" && lower != "mozilla" && lower != "compatible":
-			first = token
-		}
-	}
-	return first
 }
 
 func (c *Client) dialect(scheme string) robots.Dialect {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots"
 )
 
@@ -35,18 +36,7 @@ type ErrorItem struct{ Text string }
 func (e *ErrorItem) Error() string { return fmt.Sprintf("received the error item %q", e.Text) }
 
 // Is makes the error an fs.ErrNotExist.
-func (e *ErrorItem) Is(target error) bool { return target == fs.ErrNotExist && !e.busy() }
-
-// busy reports whether another request may be answered later.
-func (e *ErrorItem) busy() bool {
-	text := strings.ToLower(e.Text)
-	for _, word := range []string{"busy", "too many", "again", "later", "limit"} {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
-}
+func (e *ErrorItem) Is(target error) bool { return target == fs.ErrNotExist && !ask.IsBusy(e.Text) }
 
 // maxErrorText bounds the text of an error.
 const maxErrorText = 1 << 10

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -53,7 +54,7 @@ type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // how long the host asks for no requests, at most 24 h; 0: not said
 
-	astray bool // a redirect that cannot be followed
+	astray bool // a redirect that leads nowhere
 }
 
 // Error names the status.
@@ -98,12 +99,14 @@ func isRedirect(status int) bool {
 // Is makes the error an fs.ErrNotExist.
 func (e *StatusError) Is(target error) bool { return target == fs.ErrNotExist && e.absent() }
 
-// statusError sorts a status by RFC 9309, section 2.3.1; nil is success. A status
-// that is none is a failure. Retry-After is a number of seconds or a date (RFC
-// 9110, section 10.2.3).
+// statusError sorts a status of HTTP by RFC 9309, section 2.3.1; nil is success. A number
+// that is no status counts as no response.
 func statusError(status int, header http.Header, now time.Time) *StatusError {
 	if status/100 == 2 {
 		return nil
+	}
+	if status < 100 {
+		status = 0
 	}
 	return &StatusError{
 		Status:     status,
@@ -112,17 +115,31 @@ func statusError(status int, header http.Header, now time.Time) *StatusError {
 	}
 }
 
-// retryAfter returns how long a header asks for no requests, at most a day.
+// refuses reports whether a status of HTTP or Gemini asks for fewer requests.
+func refuses(status int) bool {
+	return status == http.StatusTooManyRequests || status/100 == 5 || status/10 == 4
+}
+
+// retryAfter returns how long a header asks for no requests, at most a day: a number of
+// seconds, or a date (RFC 9110, section 10.2.3).
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(seconds, uint64(maxRetryAfter/time.Second))) * time.Second
+	if d, ok := seconds(value); ok {
+		return d
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {
 		return 0
 	}
 	return min(max(at.Sub(now), 0), maxRetryAfter)
+}
+
+// seconds reads a number of seconds. Those past a day are a day, and so are numbers that
+// no counter holds.
+func seconds(text string) (d time.Duration, ok bool) {
+	n, err := strconv.ParseUint(text, 10, 63)
+	n = min(n, uint64(maxRetryAfter/time.Second))
+	return time.Duration(n) * time.Second, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // Fetch gets the document of a URL. A document that is not there gives an error that
@@ -159,7 +176,9 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.Rea
 		}
 		if err := r.asRobotsFile(known); err != nil {
 			_ = r.Body.Close()
-			return nil, known.after(r.Header), bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
+			valid := known.after(r.Header)
+			valid.retry = r.slowDown()
+			return nil, valid, bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
 		}
 		return r.Body, validity{}.after(r.Header), nil
 	}
@@ -171,21 +190,25 @@ const maxValidator = 256
 
 // after returns the validity of a document after a response with this header.
 func (v validity) after(header http.Header) validity {
-	next := validity{etag: cmp.Or(header.Get("ETag"), v.etag), modified: cmp.Or(header.Get("Last-Modified"), v.modified)}
+	next := validity{
+		retry:    retryAfter(header, time.Now()),
+		etag:     cmp.Or(header.Get("ETag"), v.etag),
+		modified: cmp.Or(header.Get("Last-Modified"), v.modified),
+	}
 	if len(next.etag) > maxValidator {
 		next.etag = ""
 	}
 	if len(next.modified) > maxValidator {
 		next.modified = ""
 	}
-	age, _ := strconv.ParseUint(header.Get("Age"), 10, 31)
+	age, _ := seconds(header.Get("Age"))
 	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
-		switch seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31); {
+		switch most, ok := seconds(strings.Trim(value, `"`)); {
 		case name == "no-cache" || name == "no-store":
 			next.good = 1
-		case name == "max-age" && err == nil && next.good != 1:
-			next.good = max(time.Duration(seconds)*time.Second-time.Duration(age)*time.Second, 1)
+		case name == "max-age" && ok && next.good != 1:
+			next.good = max(most-age, 1)
 		}
 	}
 	return next
@@ -198,12 +221,10 @@ func (r *Reply) asRobotsFile(known validity) error {
 		return errNotModified
 	case r.Header == nil && (r.Status/10 == 2 || r.Status == 0): // of Gemini or Gopher
 		return nil
+	case r.Header == nil:
+		return &StatusError{Status: r.Status, RetryAfter: r.slowDown(), astray: r.Status/10 == 3 && r.redirect() == nil}
 	}
 	if err := statusError(r.Status, r.Header, time.Now()); err != nil {
-		if r.Header == nil { // of Gemini
-			err.astray = r.Status/10 == 3 && r.redirect() == nil
-		}
-		err.RetryAfter = max(err.RetryAfter, r.slowDown())
 		return err
 	}
 	if coding := r.Header.Get("Content-Encoding"); encoded(coding) {
@@ -246,7 +267,7 @@ func (f *Fetcher) open(ctx context.Context, u *url.URL, h *hops, known validity)
 }
 
 // send connects and sends one line.
-func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Config, line string) (net.Conn, error) {
+func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Config, line string) (*ask.Reply, error) {
 	o, err := dial.OriginOf(u, dial.FilePorts)
 	if err != nil {
 		return nil, err
@@ -254,15 +275,13 @@ func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Con
 	if strings.ContainsAny(line, "\r\n\x00") {
 		return nil, errors.New("line end in the selector")
 	}
-	conn, err := ask.Dialer{Dial: h.connect, TLS: config}.Connect(ctx, o.Address(), u.Scheme != "gopher")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.WriteString(conn, line+"\r\n"); err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("asking %s: %w", o.Address(), err)
-	}
-	return conn, nil
+	return ask.Dialer{Dial: h.connect, TLS: config}.Send(ctx, o.Address(), u.Scheme != "gopher", line+"\r\n", math.MaxInt64)
+}
+
+// peeked is a body of which the beginning is read already.
+type peeked struct {
+	*bufio.Reader
+	io.Closer
 }
 
 // gopher asks for the selector in the URL; the answer ends when the server closes the
@@ -272,7 +291,13 @@ func (f *Fetcher) gopher(ctx context.Context, u *url.URL, h *hops) (*Reply, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Reply{URL: u, Body: conn}, nil
+	in := bufio.NewReaderSize(conn, maxErrorText)
+	r := &Reply{URL: u, Body: peeked{in, conn}}
+	if first, _ := in.Peek(1); string(first) == "3" {
+		item, _ := in.Peek(maxErrorText)
+		r.Meta, _ = ask.IsError(item)
+	}
+	return r, nil
 }
 
 // The header of a Gemini response: two digits, a space, at most 1024 bytes, CRLF.
@@ -302,10 +327,7 @@ func (f *Fetcher) gemini(ctx context.Context, u *url.URL, h *hops) (*Reply, erro
 		_ = conn.Close()
 		return nil, fmt.Errorf("reading the header of the response %.40q: %w", line, cmp.Or(err, errors.New("no status")))
 	}
-	return &Reply{URL: u, Status: int(number), Meta: meta, Body: struct {
-		io.Reader
-		io.Closer
-	}{in, conn}}, nil
+	return &Reply{URL: u, Status: int(number), Meta: meta, Body: peeked{in, conn}}, nil
 }
 
 // http sends one request.

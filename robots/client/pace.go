@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
@@ -28,8 +29,8 @@ const (
 // from the start of one request to the start of the next. The zero Pace goes by
 // the rule of thumb of C8. The shortest interval is one second, or the one set with
 // [Pace.SetMin]. A Pace must not be copied. Goroutines may share it; they send their
-// requests one after the other. A nil Pace knows nothing of a host: each wait takes ten
-// seconds.
+// requests one after the other. A nil Pace knows nothing of a host, and learns nothing:
+// each wait takes ten seconds.
 type Pace struct {
 	mu   sync.Mutex
 	turn chan struct{} // holds a value while one goroutine waits for its time
@@ -56,86 +57,69 @@ func (e *TooSoon) Error() string {
 // Is makes the error a context.DeadlineExceeded.
 func (e *TooSoon) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// Follow makes the pace keep the Crawl-delay, Request-rate and Visit-time lines
-// among the fields that bind a robot, instead of those followed before. Where
-// several apply at a time, the slowest does; values that do not parse are
-// passed over. See [File.Fields].
-func (p *Pace) Follow(fields []robots.Field) {
+// update changes the pace. A nil Pace stays as it is.
+func (p *Pace) update(change func()) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.plan = newPlan(fields, cmp.Or(p.max, maxDelay))
+	change()
+}
+
+// Follow makes the pace keep the Crawl-delay, Request-rate and Visit-time lines
+// among the fields that bind a robot, instead of those followed before. Where
+// several apply at a time, the slowest does; values that do not parse are
+// passed over. See [File.Fields].
+func (p *Pace) Follow(fields []robots.Field) {
+	p.update(func() { p.plan = newPlan(fields, cmp.Or(p.max, maxDelay)) })
 }
 
 // Cool makes the pace keep the cooldown of an IRC network, whether it allows or
 // denies to be indexed, instead of anything followed before.
 func (p *Pace) Cool(c readers.Crawler) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.plan = plan{always: max(c.Cooldown, 1)}
+	p.update(func() { p.plan = plan{always: max(c.Cooldown, 1)} })
 }
 
 // SetMin sets the least time between two requests, even if the host asks for less. If
 // it asks for none, d replaces the ten seconds of the rule of thumb. Zero restores the
 // defaults: one second, and ten.
 func (p *Pace) SetMin(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.min = d
+	p.update(func() { p.min = max(d, 0) })
 }
 
 // SetMax sets the longest interval; longer ones count as d. It applies to the fields of
 // later calls of Follow. Zero restores the default of one hour.
 func (p *Pace) SetMax(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.max = d
+	p.update(func() { p.max = max(d, 0) })
 }
 
 // Hold makes the pace wait until a time, as a host asks with Retry-After.
 func (p *Pace) Hold(until time.Time) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hold = later(p.hold, until)
+	p.update(func() { p.hold = later(p.hold, until) })
 }
 
 // Took sets how long the last fetch took, for the rule of thumb.
 func (p *Pace) Took(d time.Duration) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.took = d
+	p.update(func() { p.took = d })
 }
 
 // Refused makes the pace slower after a reply that asks for it, such as 429 or 503: the
-// interval doubles, up to an hour.
+// interval doubles, up to an hour, from at least a second.
 func (p *Pace) Refused() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	asked := p.plan.interval(time.Now(), p.thumb())
-	p.slow = min(2*max(p.slow, asked, cmp.Or(p.min, minDelay)), maxDelay)
+	p.update(func() {
+		asked := p.plan.interval(time.Now(), p.thumb())
+		p.slow = 2 * min(max(p.slow, asked, p.min, minDelay/2), maxDelay/2)
+	})
 }
 
 // Answered halves the interval that Refused made longer.
 func (p *Pace) Answered() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.slow /= 2; p.slow < minDelay {
-		p.slow = 0
-	}
+	p.update(func() {
+		if p.slow /= 2; p.slow < minDelay {
+			p.slow = 0
+		}
+	})
 }
 
 // thumb is the interval by the rule of thumb. The caller holds the lock.
@@ -239,17 +223,5 @@ func pause(ctx context.Context, until time.Time) error {
 	if end, ok := ctx.Deadline(); ok && end.Before(until) && ctx.Err() == nil {
 		return &TooSoon{At: until}
 	}
-	return sleep(ctx, time.Until(until))
-}
-
-// sleep waits for a time or for the end of the context.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return ask.Sleep(ctx, time.Until(until))
 }

@@ -155,7 +155,7 @@ func (c *Client) load(ctx context.Context, h *host) {
 		return // asked meanwhile
 	}
 	h.tried, h.failing, h.holdoff = s.Tried, s.Failing, s.Holdoff
-	h.valid = validity{s.Good, s.ETag, s.Modified}
+	h.valid = validity{good: s.Good, etag: s.ETag, modified: s.Modified}
 	if s.Error != "" {
 		h.err = storedError(s.Error)
 	}

@@ -7,10 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
 )
@@ -40,7 +40,7 @@ func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 type Reply struct {
 	URL    *url.URL    // after redirects
 	Status int         // of HTTP or Gemini; 0 on Gopher, which has none
-	Meta   string      // the media type, or Gemini's text after the status
+	Meta   string      // the media type, Gemini's text after the status, or that of Gopher's error item
 	Header http.Header // nil but for HTTP
 	Body   io.ReadCloser
 	Rules  *HostRules // of the host that answered
@@ -79,8 +79,9 @@ func location(from *url.URL, to string) *url.URL {
 
 // slowDown is how long the reply asks to wait before the next request.
 func (r *Reply) slowDown() time.Duration {
-	if seconds, err := strconv.ParseUint(r.Meta, 10, 16); r.Status == 44 && err == nil {
-		return time.Duration(seconds) * time.Second
+	if r.Status == 44 && r.Header == nil {
+		d, _ := seconds(r.Meta)
+		return d
 	}
 	return retryAfter(r.Header, time.Now())
 }
@@ -107,7 +108,7 @@ func (c *Client) admit(ctx context.Context, rawURL string) (*HostRules, error) {
 // learn updates the pace from a reply: how long it took, and how long to wait.
 func (a *HostRules) learn(r *Reply, took time.Duration) {
 	a.Pace.Took(took)
-	if r.Status == http.StatusTooManyRequests || r.Status/100 == 5 || r.Status/10 == 4 { // 4x of Gemini
+	if refuses(r.Status) || r.Status == 0 && ask.IsBusy(r.Meta) { // of Gopher
 		a.Pace.Refused()
 	} else {
 		a.Pace.Answered()
@@ -184,18 +185,32 @@ type Transport struct {
 	// Transport, Dial or TLS of its own. If nil, requests go by http.DefaultTransport.
 	Base http.RoundTripper
 
-	// Patient makes a request wait for the host's pace however long that takes. Its
-	// deadline then counts from the end of the wait.
+	// Patient makes a request wait for the host's pace however long that takes. Its time
+	// then counts from the end of the wait; once it would have been over without Patient,
+	// nothing cancels the wait.
 	Patient bool
 }
 
-// errLoop is the error of a Transport that is its own Base.
-var errLoop = errors.New("the base of the Transport is the Transport itself")
+// The errors of a Transport that cannot work.
+var (
+	errNoClient = errors.New("the Transport has no Client")
+	errLoop     = errors.New("the base of the Transport is the Transport itself")
+)
 
-// carried is what a Transport's requests for robots files take over from it.
+// base returns what sends the requests.
+func (t *Transport) base() http.RoundTripper {
+	if t.Base == nil {
+		return http.DefaultTransport
+	}
+	return t.Base
+}
+
+// carried is what a Transport's requests for robots files, and those after a redirect,
+// take over from it.
 type carried struct {
 	transport *Transport
-	agent     string // the User-Agent
+	agent     string        // the User-Agent
+	time      time.Duration // of a Patient request, after its wait
 }
 
 type carriedKey struct{}
@@ -210,50 +225,63 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
+	switch from, _ := req.Context().Value(carriedKey{}).(carried); {
+	case t.Client == nil:
+		return nil, errNoClient
+	case from.transport == t:
+		return nil, errLoop
+	case req.URL == nil:
+		return nil, errors.New("the request has no URL")
+	}
+
 	// One name for robots.txt and pages: the request's, if it holds the agent's.
 	agent := req.Header.Get("User-Agent")
 	if t.Client.Agent != "" && !strings.Contains(strings.ToLower(agent), strings.ToLower(t.Client.Agent)) {
 		agent = t.Client.Agent
 	}
-	if from, ok := req.Context().Value(carriedKey{}).(carried); ok && from.transport == t {
-		return nil, errLoop
-	}
-	ctx := context.WithValue(req.Context(), carriedKey{}, carried{t, agent})
-
-	cancel := func() {}
+	ctx, cancel := req.Context(), func() {}
 	end, limited := ctx.Deadline()
 	left := time.Until(end)
-	if limited && t.Patient {
+	patient := limited && t.Patient
+	if patient {
+		if before := req.Response; before != nil && before.Request != nil {
+			if from, ok := before.Request.Context().Value(carriedKey{}).(carried); ok {
+				left = from.time // a redirect
+			}
+		}
 		ctx, cancel = detached(ctx, end)
 	}
+	ctx = context.WithValue(ctx, carriedKey{}, carried{t, agent, left})
 	a, err := t.Client.admit(ctx, req.URL.String())
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	if limited && t.Patient {
+	if patient {
 		var stop func()
 		release := cancel
 		ctx, stop = context.WithTimeout(ctx, left)
 		cancel = func() { stop(); release() }
 	}
 
-	base := t.Base
-	if base == nil {
-		base = http.DefaultTransport
-	}
 	req = req.Clone(ctx)
+	if patient {
+		req.Cancel = nil // http.Client closes it when its Timeout ends
+	}
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
 	if agent != "" {
 		req.Header.Set("User-Agent", agent)
 	}
 	start := time.Now()
-	resp, err := base.RoundTrip(req)
+	resp, err := t.base().RoundTrip(req)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	a.learn(&Reply{Status: resp.StatusCode, Header: resp.Header}, time.Since(start))
-	if limited && t.Patient {
+	if patient {
 		resp.Body = &cancelingBody{resp.Body, cancel}
 	}
 	return resp, nil
@@ -285,7 +313,7 @@ func (b *cancelingBody) Close() error {
 
 // CloseIdleConnections closes those of Base.
 func (t *Transport) CloseIdleConnections() {
-	if base, ok := t.Base.(interface{ CloseIdleConnections() }); ok {
+	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok && t.base() != http.RoundTripper(t) {
 		base.CloseIdleConnections()
 	}
 }

@@ -103,7 +103,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	}
 	u.Port = cmp.Or(u.Port, selector.DefaultPort)
 	if with.wait == nil {
-		with.wait = pause
+		with.wait = ask.Sleep
 	}
 
 	base, stop, err := begin(ctx, dir, o, func(base *checking) string {
@@ -131,17 +131,6 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	r := c.done()
 	r.Asked, r.Silent, r.Classes = int(c.checked.Load()), len(c.queue), c.classes(r.Findings)
 	return r, stop()
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // readRules reads the old server's robots.txt.
