@@ -141,8 +141,9 @@ type Robot struct {
 	// the * group does.
 	Names []string
 
-	// Categories name its uses, as Gemini's companion specification names its virtual
-	// agents: archiver, indexer, researcher, webproxy. If a group names one of them,
+	// Categories name its uses. Gemini's companion specification calls them virtual
+	// agents (archiver, indexer, researcher, webproxy), and the web has purpose tokens
+	// (draft-kelley-aipref-training-preference-signal). If a group names one of them,
 	// its rules bind the robot, too.
 	Categories []string
 }
@@ -247,16 +248,17 @@ func (s RuleSets) Usage(path string) Statement {
 // Fields returns the extra fields that bind the robot, in file order: from its
 // groups, and from outside any group.
 func (s RuleSets) Fields() []Field {
-	if len(s) == 0 || s[0] == nil || s[0].file == nil {
+	s = slices.DeleteFunc(slices.Clone(s), func(r *Rules) bool { return r == nil || r.file == nil })
+	if len(s) == 0 {
 		return nil
 	}
-	f := s[0].file
+	lines := s[0].file.lines
 	var fields []Field
-	for i, g := range f.lines.Groups {
+	for i, g := range lines.Groups {
 		if !g.Loose && !slices.ContainsFunc(s, func(r *Rules) bool { return slices.Contains(r.groups, i) }) {
 			continue
 		}
-		for _, r := range f.lines.Members(i) {
+		for _, r := range lines.Members(i) {
 			if r.Kind == readers.KindField {
 				fields = append(fields, fieldOf(r))
 			}

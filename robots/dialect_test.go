@@ -178,6 +178,10 @@ func TestZeroValuesAllow(t *testing.T) {
 			t.Errorf("%+v deny", r)
 		}
 	}
+	f, err := ParseReader(RFC9309, nil, -1)
+	if err != nil || !f.Absent() {
+		t.Errorf("no reader: %+v, %v", f, err)
+	}
 	if none.Dialect() != Gopher {
 		t.Error("the dialect of none is", none.Dialect())
 	}
@@ -321,6 +325,13 @@ func TestCrawlDelay(t *testing.T) {
 	for agent, want := range map[string]time.Duration{"a": 2500 * time.Millisecond, "c": time.Second, "b": readers.MaxDelay} {
 		if got, ok := f.CrawlDelay(agent); !ok || got != want {
 			t.Errorf("%s: %v, %v, want %v", agent, got, ok, want)
+		}
+	}
+	for _, none := range []*Rules{nil, {}} {
+		for _, s := range []RuleSets{{none, f.Agent("a")}, {f.Agent("a"), none}} {
+			if got, ok := s.CrawlDelay(); !ok || got != 2500*time.Millisecond {
+				t.Errorf("beside a set of nothing: %v", got)
+			}
 		}
 	}
 	for _, f := range []*File{nil, Parse(Gopher, nil)} {

@@ -18,12 +18,15 @@ func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data)
 
 // ParseReader reads at most limit bytes from r; of a longer file the partial
 // last line is dropped (R14). A limit of zero or less stands for
-// [DefaultLimit]. Any error comes from r.
+// [DefaultLimit]; a nil r is empty. Any error comes from r.
 func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
 	limit = min(limit, math.MaxInt64-1)
+	if r == nil {
+		r = strings.NewReader("")
+	}
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading robots file: %w", err)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,49 +154,57 @@ func (p *pages) transport() *http.Transport {
 }
 
 // TestTenPages: a site that asks for no pace gets a request in ten seconds, as long as
-// colly's timeout. Whoever walks it in one of the documented ways reaches all ten pages,
-// one by one.
+// colly's timeout. Whoever walks it in one of the documented ways gets all ten pages, one
+// by one.
 func TestTenPages(t *testing.T) {
 	list := make([]string, 10)
 	for i := range list {
 		list[i] = fmt.Sprintf("http://site.example/page%d", i)
 	}
+	var got atomic.Int64
 	get := func(c *http.Client, url string) {
 		if resp, err := c.Get(url); err == nil {
-			_ = resp.Body.Close()
+			_, err = io.ReadAll(resp.Body)
+			if resp.Body.Close() == nil && err == nil {
+				got.Add(1)
+			}
 		}
 	}
-	walk := map[string]func(*client.Client, *http.Transport){
-		"http.Client": func(bot *client.Client, base *http.Transport) {
+	visit := func(c *colly.Collector) {
+		c.OnResponse(func(*colly.Response) { got.Add(1) })
+		for _, url := range list {
+			_ = c.Visit(url)
+		}
+		c.Wait()
+	}
+	for name, walk := range map[string]func(*client.Transport){
+		"http.Client": func(tr *client.Transport) {
 			for _, url := range list {
-				get(&http.Client{Transport: &client.Transport{Client: bot, Base: base}}, url)
+				get(&http.Client{Transport: tr}, url)
 			}
 		},
-		"http.Client, async": func(bot *client.Client, base *http.Transport) {
-			c := &http.Client{Transport: &client.Transport{Client: bot, Base: base, Patient: true}, Timeout: 5 * time.Second}
+		"http.Client with a timeout, async": func(tr *client.Transport) {
+			tr.Patient = true
 			var wg sync.WaitGroup
 			for _, url := range list {
-				wg.Go(func() { get(c, url) })
+				wg.Go(func() { get(&http.Client{Transport: tr, Timeout: 5 * time.Second}, url) })
 			}
 			wg.Wait()
 		},
-		"colly, Patient": func(bot *client.Client, base *http.Transport) {
+		"colly, Patient": func(tr *client.Transport) {
+			tr.Patient = true
 			c := colly.NewCollector()
-			c.WithTransport(&client.Transport{Client: bot, Base: base, Patient: true})
-			for _, url := range list {
-				_ = c.Visit(url)
-			}
+			c.WithTransport(tr)
+			visit(c)
 		},
-		"colly, Patient, async": func(bot *client.Client, base *http.Transport) {
+		"colly, Patient, async": func(tr *client.Transport) {
+			tr.Patient = true
 			c := colly.NewCollector(colly.Async(true))
-			c.WithTransport(&client.Transport{Client: bot, Base: base, Patient: true})
-			for _, url := range list {
-				_ = c.Visit(url)
-			}
-			c.Wait()
+			c.WithTransport(tr)
+			visit(c)
 		},
-		"colly, LimitRule, async": func(bot *client.Client, base *http.Transport) {
-			rules, err := bot.Get(context.Background(), list[0])
+		"colly, LimitRule, async": func(tr *client.Transport) {
+			rules, err := tr.Client.Get(context.Background(), list[0])
 			if err != nil {
 				return
 			}
@@ -204,29 +213,28 @@ func TestTenPages(t *testing.T) {
 				delay = 10 * time.Second
 			}
 			c := colly.NewCollector(colly.Async(true))
-			c.WithTransport(&client.Transport{Client: bot, Base: base})
+			c.WithTransport(tr)
 			_ = c.Limit(&colly.LimitRule{DomainGlob: "site.example", Parallelism: 1, Delay: delay})
-			for _, url := range list {
-				_ = c.Visit(url)
-			}
-			c.Wait()
+			visit(c)
 		},
-	}
-	for name, walk := range walk {
-		synctest.Test(t, func(t *testing.T) {
-			site := &pages{at: map[string]time.Time{}}
-			base := site.transport()
-			walk(&client.Client{Agent: "mybot", Fetcher: &client.Fetcher{Transport: base}}, base)
-			delete(site.at, "/robots.txt")
-			at := slices.SortedFunc(maps.Values(site.at), time.Time.Compare)
-			if len(at) != len(list) {
-				t.Errorf("%s: %d pages", name, len(at))
-			}
-			for i := range at[1:] {
-				if gap := at[i+1].Sub(at[i]); gap < 10*time.Second {
-					t.Errorf("%s: %v between two requests", name, gap)
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				site := &pages{at: map[string]time.Time{}}
+				base := site.transport()
+				got.Store(0)
+				walk(&client.Transport{Client: &client.Client{Agent: "mybot", Fetcher: &client.Fetcher{Transport: base}}, Base: base})
+				delete(site.at, "/robots.txt")
+				at := slices.SortedFunc(maps.Values(site.at), time.Time.Compare)
+				if n := got.Load(); n != 10 || len(at) != 10 {
+					t.Errorf("got %d pages of %d", n, len(at))
 				}
-			}
+				for i := range at[1:] {
+					if gap := at[i+1].Sub(at[i]); gap < 10*time.Second {
+						t.Errorf("%v between two requests", gap)
+					}
+				}
+			})
 		})
 	}
 }

@@ -76,9 +76,6 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 	if header == nil {
 		header = http.Header{}
 	}
-	if body == nil {
-		body = http.NoBody
-	}
 	a := &HostRules{Pace: &Pace{}, Fetched: time.Now()}
 	var file *robots.File
 	err := (&Reply{Status: status, Header: header}).asRobotsFile(validity{})

@@ -33,11 +33,15 @@ func TestFromResponse(t *testing.T) {
 		if ok != (want == Successful) || ok && (delay != 7*time.Second || len(a.Comments()) != 1) {
 			t.Errorf("%d: delay %v, %v, comments %v", status, delay, ok, a.Comments())
 		}
-		if held := time.Until(a.Pace.Next(time.Now())) > 50*time.Minute; held != (want == Unreachable) {
-			t.Errorf("%d: held back: %v", status, held)
+		if time.Until(a.Pace.Next(time.Now())) < 50*time.Minute {
+			t.Errorf("%d: Retry-After does not count", status)
 		}
 	}
-	a := FromResponse(me, 200, nil, iotest.ErrReader(errors.New("reset")))
+	a := FromResponse(robots.Robot{Names: []string{"mybot", "Mozilla/5.0 (compatible; mybot/1.0)"}}, 200, nil, strings.NewReader(file))
+	if a.Access != Unreachable || a.Allowed("/x") || !strings.Contains(a.Err.Error(), `mean "mybot"`) {
+		t.Errorf("a User-Agent as a name: %v, %v", a.Access, a.Err)
+	}
+	a = FromResponse(me, 200, nil, iotest.ErrReader(errors.New("reset")))
 	if a.Access != Unreachable || a.Err == nil || a.Allowed("/") {
 		t.Errorf("a body that breaks off: %v, %v", a.Access, a.Err)
 	}
@@ -125,6 +129,9 @@ func TestPut(t *testing.T) {
 	now = now.Add(2 * time.Hour)
 	if got := mustGet(t, &c, "https://h/a"); !got.Allowed("/a") || p.count() != 1 {
 		t.Errorf("the stored answer holds for more than a day: %+v", got)
+	}
+	if err := c.Put(onWeb, &HostRules{Fetched: now}); err != nil || mustGet(t, &c, onWeb).Access != Unavailable {
+		t.Error("rules that say nothing hold")
 	}
 	if err := c.Put("ftp://h/", a); err == nil {
 		t.Error("ftp has robots files")

@@ -210,7 +210,7 @@ func (c *Client) shrink(h *host) {
 func (c *Client) fresh(h *host) bool {
 	age := c.now().Sub(h.tried)
 	switch {
-	case h.tried.IsZero(), h.err == nil && h.good == nil:
+	case h.tried.IsZero(), age < 0, h.err == nil && h.good == nil:
 		return false
 	case h.err != nil:
 		return age < max(cmp.Or(c.Retry, retryTime), h.holdoff)

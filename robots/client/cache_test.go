@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -157,6 +159,47 @@ func TestClientOneFetch(t *testing.T) {
 			t.Errorf("%d fetches, want 1", fetches)
 		}
 	})
+}
+
+// TestConcurrentUse: many goroutines use one client and its answers in every way; the race
+// detector watches.
+func TestConcurrentUse(t *testing.T) {
+	p := places{docs: map[string]string{}}
+	for i := range 8 {
+		p.docs[fmt.Sprintf("https://h%d/robots.txt", i)] = denyA + "Content-Usage: search=n\nVisit-time: 0000-2359\n"
+	}
+	c := Client{Agent: "mybot", Fetch: p.fetch, Store: &store{}, Size: 3, MaxBytes: 9000, MaxAge: time.Nanosecond, Retry: time.Nanosecond, MinDelay: time.Nanosecond}
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for n := range 40 {
+				u := fmt.Sprintf("https://h%d/a", (i+n)%9)
+				a, err := c.Get(t.Context(), u)
+				if err != nil || a.Allowed(u) {
+					t.Errorf("%s: %v, %v", u, a, err)
+					return
+				}
+				_, _ = json.Marshal(a)
+				_ = a.Preferences(u, nil)
+				a.Pace.Refused()
+				a.Pace.Answered()
+				a.Pace.Follow(a.NotModified(nil).File.Fields("mybot"))
+				_ = a.Pace.Next(time.Now())
+				switch n % 8 {
+				case 0:
+					err = c.Flush(t.Context())
+				case 1:
+					err = c.Restore(t.Context())
+				case 2:
+					err = c.Put(u, a)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestClientTimeout proves that a host that hangs counts as unreachable.

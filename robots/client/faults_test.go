@@ -96,15 +96,21 @@ func TestFaultsOfServers(t *testing.T) {
 
 	// Every status, for the client and for FromResponse.
 	for status, want := range map[int]Access{
-		200: Successful, 201: Successful, 204: Successful, 206: Successful, 226: Successful, 300: Unreachable, 304: Unreachable, 305: Unreachable, 306: Unreachable,
+		20: Unreachable, 51: Unreachable, 200: Successful, 201: Successful, 204: Successful, 206: Successful, 226: Successful, 300: Unreachable, 304: Unreachable, 305: Unreachable, 306: Unreachable,
 		400: Unavailable, 401: Unavailable, 402: Unavailable, 403: Unavailable, 404: Unavailable, 405: Unavailable, 406: Unavailable, 408: Unreachable, 410: Unavailable,
 		413: Unavailable, 414: Unavailable, 418: Unavailable, 421: Unavailable, 425: Unreachable, 429: Unreachable, 431: Unavailable, 451: Unavailable, 499: Unavailable,
 		500: Unreachable, 501: Unreachable, 502: Unreachable, 503: Unreachable, 504: Unreachable, 505: Unreachable, 511: Unreachable, 520: Unreachable, 599: Unreachable, 600: Unreachable, 999: Unreachable,
 	} {
-		url := faultServer(t, reply(fmt.Sprintf("HTTP/1.1 %d X\r\nConnection: close", status), denyA))
-		a, b := mustGet(t, &Client{}, url), FromResponse(me, status, nil, strings.NewReader(denyA))
+		url := faultServer(t, reply(fmt.Sprintf("HTTP/1.1 %03d X\r\nConnection: close\r\nRetry-After: 3600", status), denyA))
+		header := http.Header{"Retry-After": {"3600"}}
+		a, b := mustGet(t, &Client{}, url), FromResponse(me, status, header, strings.NewReader(denyA))
 		if a.Access != want || b.Access != want {
 			t.Errorf("%d: the client says %v, FromResponse %v, want %v", status, a.Access, b.Access, want)
+		}
+		for _, p := range []*Pace{a.Pace, b.Pace} {
+			if time.Until(p.Next(time.Now())) < 50*time.Minute {
+				t.Errorf("%d: Retry-After does not count", status)
+			}
 		}
 	}
 }

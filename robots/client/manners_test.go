@@ -165,9 +165,11 @@ func TestStore(t *testing.T) {
 		if g := mustGet(t, &later, "https://gone/"); g.Access != Unavailable {
 			t.Errorf("after 31 days: %v (R12)", g.Access)
 		}
-		_ = kept.Save(t.Context(), "https://h:443", []byte("{broken"))
-		if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept}, "https://h/"); b.Allowed("/a") || b.Access != Successful {
-			t.Errorf("a broken record: %v", b.Access)
+		for _, record := range []string{"{broken", fmt.Sprintf(`{"tried":%q}`, time.Now().Format(time.RFC3339)), `{"answer":{"access":"unavailable"},"tried":"9999-01-01T00:00:00Z"}`} {
+			_ = kept.Save(t.Context(), "https://h:443", []byte(record))
+			if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept}, "https://h/"); b.Allowed("/a") || b.Access != Successful {
+				t.Errorf("%s: %v", record, b.Access)
+			}
 		}
 	})
 }

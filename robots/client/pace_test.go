@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -137,6 +138,22 @@ func TestPaceMin(t *testing.T) {
 				t.Errorf("min %v, %v: waited %v, want %v", test.min, test.fields, got, test.want)
 			}
 		})
+	}
+}
+
+// TestPaceOddBounds: bounds that are none are the defaults, and no Next runs without end.
+func TestPaceOddBounds(t *testing.T) {
+	for _, d := range []time.Duration{-1, math.MinInt64, math.MaxInt64} {
+		var p Pace
+		p.SetMin(min(d, 0))
+		p.SetMax(d)
+		p.Took(d)
+		p.Follow(fields("Visit-time: 0600-0601", "Crawl-delay: 5", "Request-rate: 1/365d 0001-2359"))
+		p.Refused()
+		now := at(0)
+		if got := p.Next(now); !got.After(now) || got.Sub(now) > 48*time.Hour {
+			t.Errorf("%d: the next request at %v", d, got)
+		}
 	}
 }
 

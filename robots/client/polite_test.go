@@ -1,9 +1,11 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // site is a web site in memory: a robots.txt, and pages that say their path.
@@ -56,16 +59,33 @@ func TestTooSoon(t *testing.T) {
 		none.Hold(start)
 		none.Refused()
 		none.Answered()
+		none.SetMin(1)
+		none.SetMax(1)
+		none.Cool(readers.Crawler{})
 	})
 }
 
 // TestPatient: ten pages with the timeout of an http.Client that is shorter than the pace.
 func TestPatient(t *testing.T) {
+	base := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		c, s := net.Pipe()
+		go func() {
+			req, err := http.ReadRequest(bufio.NewReader(s))
+			switch {
+			case err != nil:
+			case req.URL.Path == "/page7":
+				_, _ = io.WriteString(s, "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /page70\r\n\r\n")
+			default:
+				_, _ = io.WriteString(s, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+req.URL.Path)
+			}
+			_ = s.Close()
+		}()
+		return c, nil
+	}}
 	for _, patient := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			var seen []string
-			bot := &Client{Agent: "mybot"}
-			browser := &http.Client{Timeout: 9 * time.Second, Transport: &Transport{Client: bot, Base: site(denyA, &seen), Patient: patient}}
+			bot := &Client{Agent: "mybot", Fetch: (&places{docs: map[string]string{"http://h/robots.txt": denyA}}).fetch}
+			browser := &http.Client{Timeout: 9 * time.Second, Transport: &Transport{Client: bot, Base: base, Patient: patient}}
 			got := 0
 			for i := range 10 {
 				resp, err := browser.Get("http://h/page" + string(rune('0'+i)))
@@ -134,8 +154,26 @@ func TestBaseCarriesRobots(t *testing.T) {
 	})
 	tr.Client.Fetcher = &Fetcher{Transport: web{"http://h/robots.txt": "404"}}
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h/a", nil)
+	req.Header = nil
 	if _, err := tr.RoundTrip(req); !errors.Is(err, errLoop) {
 		t.Errorf("its own base: %v", err)
+	}
+	if _, err := (&Transport{}).RoundTrip(req); !errors.Is(err, errNoClient) {
+		t.Errorf("no client: %v", err)
+	}
+	if _, err := tr.RoundTrip(&http.Request{}); err == nil {
+		t.Error("a request without a URL")
+	}
+	tr.Base = nil
+	defer func(was http.RoundTripper) { http.DefaultTransport = was }(http.DefaultTransport)
+	http.DefaultTransport = tr
+	if _, err := http.Get("http://h/a"); !errors.Is(err, errLoop) {
+		t.Errorf("as http.DefaultTransport: %v", err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	closed, http.DefaultTransport = false, &closed
+	if tr.CloseIdleConnections(); !closed {
+		t.Error("idle connections of http.DefaultTransport stay open")
 	}
 }
 
@@ -174,6 +212,28 @@ func TestBackOff(t *testing.T) {
 		a.learn(&Reply{Status: 200, Header: http.Header{"Retry-After": {"99999999999999999999999"}}}, 0)
 		if next() != 24*time.Hour {
 			t.Errorf("Retry-After: %v", next())
+		}
+		*a = HostRules{Pace: &Pace{}}
+		a.learn(&Reply{Status: 44, Meta: "99999"}, 0)
+		if got := time.Until(a.Pace.Next(time.Now())); got != 24*time.Hour {
+			t.Errorf("44 of Gemini: %v", got)
+		}
+
+		// Gopher has no status: its error item says so.
+		for text, want := range map[string]time.Duration{
+			"3Too many requests\t\terror.host\t1\r\n.\r\n": 20 * time.Second, "3Not found\t\terror.host\t1\r\n.\r\n": 10 * time.Second, "3 too many cooks\r\n": 10 * time.Second, "": 10 * time.Second,
+		} {
+			c := Client{Fetch: (&places{docs: map[string]string{first: denyA}}).fetch, Fetcher: &Fetcher{Dial: gopherServer(t, nil, func(string) string { return text })}}
+			r, err := c.Do(t.Context(), "gopher://h/0/b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, err := io.ReadAll(r.Body); string(body) != text || err != nil || r.Body.Close() != nil {
+				t.Errorf("%q: read %q, %v", text, body, err)
+			}
+			if got := time.Until(r.Rules.Pace.Next(time.Now())); got != want {
+				t.Errorf("%q: the next request after %v", text, got)
+			}
 		}
 	})
 }

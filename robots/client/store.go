@@ -140,15 +140,22 @@ func (c *Client) save(ctx context.Context, h *host) error {
 // load reads a host from the store, once. If the store lacks it or cannot read it, h
 // stays as if it had never been asked.
 func (c *Client) load(ctx context.Context, h *host) {
-	if c.Store == nil || h.loaded {
+	if c.Store == nil {
 		return
 	}
+	c.cache.mu.Lock()
+	loaded := h.loaded
 	h.loaded = true
+	c.cache.mu.Unlock()
+	if loaded {
+		return
+	}
 	data, err := c.Store.Load(ctx, h.origin.String())
 	var s savedHost
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return
 	}
+	h.pace.setTimes(s.Last, s.Hold)
 	c.cache.mu.Lock()
 	defer c.cache.mu.Unlock()
 	if !h.tried.IsZero() {
@@ -159,7 +166,6 @@ func (c *Client) load(ctx context.Context, h *host) {
 	if s.Error != "" {
 		h.err = storedError(s.Error)
 	}
-	h.pace.setTimes(s.Last, s.Hold)
 	if s.Answer != nil {
 		c.keep(h, s.Answer)
 	}

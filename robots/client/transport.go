@@ -174,10 +174,18 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 //	c.WithTransport(&client.Transport{Client: bot, Patient: true})
 //	c.Limit(&colly.LimitRule{DomainGlob: "*", Parallelism: 1})
 //
-// In place of Patient, colly can keep the pace itself: set the LimitRule's Delay to what
-// [HostRules.CrawlDelay] returns, and ten seconds if it returns none. Colly's SetProxy
-// replaces the transport of its client: call it before WithTransport, or set the proxy
-// in Base.
+// In place of Patient, colly can keep the pace itself:
+//
+//	rules, err := bot.Get(ctx, "https://example.org/")
+//	// ...
+//	delay, asked := rules.CrawlDelay()
+//	if !asked {
+//		delay = 10 * time.Second
+//	}
+//	c.Limit(&colly.LimitRule{DomainGlob: "example.org", Parallelism: 1, Delay: delay})
+//
+// Colly's SetProxy replaces the transport of its client, so after WithTransport it turns
+// politeness off: set the proxy in Base instead.
 type Transport struct {
 	Client *Client // must not be nil
 
@@ -266,7 +274,7 @@ func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
 
 	req = req.Clone(ctx)
 	if patient {
-		req.Cancel = nil // http.Client closes it when its Timeout ends
+		req.Cancel = nil //nolint:staticcheck // http.Client closes it when its Timeout ends
 	}
 	if req.Header == nil {
 		req.Header = http.Header{}

@@ -59,5 +59,5 @@
 //     one can read, the set is a 1.0 one. "?" and "[" are ordinary bytes: one form
 //     of wildcard is enough to implement wrongly.
 //   - [Gemini]: the text names virtual agents, which a robot obeys besides its own
-//     name: robots.Robot has them as Categories.
+//     name: robots.Robot has them as Categories, with the purpose tokens of the web.
 package readers
