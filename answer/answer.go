@@ -72,6 +72,9 @@ type Value struct {
 	// be changed.
 	Head map[string][]string
 
+	// Gemtext is the name of the index.gmi that a Menu was made of; "" of any other.
+	Gemtext string
+
 	// Title is the title of the answer. A Source may set it, or a Format; a file or
 	// directory of the site has Asked.Title.
 	Title string
@@ -201,6 +204,10 @@ type Host struct {
 	// that leads to one of them is the site's own, whichever the client asked for.
 	Names []string
 
+	// Fronts are the ports of the protocols that the server speaks, by the schemes of their
+	// URLs: what such a URL leads to under one of the Names is the site's own.
+	Fronts map[string]int
+
 	// Before are asked before the site, each time. Their answers are neither shared nor
 	// cached.
 	Before []Source
@@ -259,5 +266,5 @@ func (q *Asked) Builder() *menu.Builder {
 		run = q.run
 	}
 	return &menu.Builder{Run: run, FS: q.View, Host: q.Request.Host, Port: q.Request.Port, BuildOptions: h.BuildOptions, Colors: q.Format != nil && q.Format.Colors,
-		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.Programs}
+		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.Programs, Own: q.Own}
 }

@@ -1,10 +1,12 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -178,6 +180,15 @@ func (q *Asked) isLocal(it menu.Item) bool {
 	name := strings.ToLower(strings.TrimSuffix(it.Host, "."))
 	same := strings.EqualFold(name, strings.TrimSuffix(q.Request.Host, ".")) || q.Host != nil && slices.Contains(q.Host.Names, name)
 	return same && (it.Port == q.Request.Port || it.Port == 0)
+}
+
+// Own reports whether a URL of Gemini leads to the site. Its usual port counts, too: a
+// gateway may lead from there to the port of the front.
+func (q *Asked) Own(u *url.URL) bool {
+	port := cmp.Or(u.Port(), strconv.Itoa(selector.PortOf("gemini")))
+	at, on := q.Host.Fronts["gemini"]
+	ours := on && u.Scheme == "gemini" && (port == strconv.Itoa(at) || port == strconv.Itoa(selector.PortOf("gemini")))
+	return ours && q.isLocal(menu.Item{Host: u.Hostname()})
 }
 
 // readable points a menu's links to this site's robots.txt at the copy, unless the tree

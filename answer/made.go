@@ -117,7 +117,7 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 	}
 	q.Host.Site.Report(list.Problems)
 	q.readable(list.Items)
-	a.Items = list.Items
+	a.Items, a.Gemtext = list.Items, list.Gemtext
 	a.personal = list.Personal && q.client == ""
 	a.Keep = !list.Changing
 	return nil

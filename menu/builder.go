@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"slices"
 	"time"
 
@@ -75,6 +76,9 @@ type Builder struct {
 	// "%". If nil, there are none. The server's host and port complete an item without.
 	// A caller that keeps menus must know itself when these lists change.
 	Users, Hosts func() []Item
+	// Own reports whether a URL in the index.gmi of a capsule, which has a host, leads to
+	// this site. If nil, none does.
+	Own func(*url.URL) bool
 	// Answers reports whether something beside the tree answers a selector. If nil,
 	// nothing does, so that a link to a program is shown without its link.
 	Answers func(sel string) bool
@@ -102,6 +106,8 @@ type Menu struct {
 	Items []Item
 	// Title is the first title line of its map ("!title"); "" if it has none.
 	Title string
+	// Gemtext is the name of the index.gmi that it was made of; "" of any other menu.
+	Gemtext string
 	// Problems lists the mistakes in the files it was made from, at most 100 of
 	// them; everything else is served.
 	Problems []diag.Diagnostic

@@ -8,7 +8,7 @@
 // run are reported ([CodeProgram]) and not shown. It keeps no state and caches nothing:
 // what a menu was made from, its FS has seen.
 //
-//	Builder.Menu → a map (menu.go) → lines (gophermap.go) → items (entry.go)
+//	Builder.Menu → a map (menu.go) → lines (gophermap.go, gemtext.go) → items (entry.go)
 //	             → or a listing (listing.go), as .names and others change it (umn.go)
 //
 // Whatever a file name, a gophermap or a query holds, no control character reaches a
@@ -30,7 +30,7 @@ import (
 )
 
 // Menu makes the menu of a directory, whose name is as [fs.ValidPath] wants it: of
-// its gophermap, .gophermap or index.gph, or else a listing. The name may be that
+// its gophermap, .gophermap, index.gph or index.gmi, or else a listing. The name may be that
 // of a file for which [IsMenuFile] is true, too. The error is ctx's, or of
 // reading the directory if there is no map; for a missing name it is
 // [fs.ErrNotExist].
@@ -145,6 +145,10 @@ func (m *making) mapped() bool {
 			}
 		}
 	}
+	if name := selector.Join(m.dir, gmiName); m.file(name) == nil {
+		m.menu.Gemtext = name
+		return true
+	}
 	if program != nil {
 		m.add(Info("The menu here is made by a program, which this server does not run."))
 	}
@@ -177,6 +181,8 @@ func (m *making) follow(first mapSource) {
 			m.gphLine(m.decode(line))
 		case src.dialect == plain:
 			m.textOrItem(m.decode(line))
+		case src.dialect == capsule:
+			m.gemLine(&src.gemtext, m.decode(line))
 		default:
 			ended, listing = m.mapLine(m.decode(line))
 		}

@@ -15,6 +15,7 @@ const (
 	mapName    = "gophermap"
 	dotMapName = ".gophermap"
 	gphName    = "index.gph"
+	gmiName    = "index.gmi" // of a capsule
 	tagName    = "gophertag"
 	dcgiName   = "index.dcgi" // geomyidae's program that makes a menu
 )
@@ -36,6 +37,7 @@ const (
 	gophernicus dialect = iota // with directives (gophermap.go)
 	plain                      // items and information alone, as spacecookie reads them
 	geomyidae                  // *.gph
+	capsule                    // index.gmi
 )
 
 // mapSource is a map that is being read.
@@ -44,7 +46,8 @@ type mapSource struct {
 	rest    string // what was not read yet
 	line    int    // the number of the line that was read last
 	dialect dialect
-	prefix  bool   // lines of information begin with an i
+	prefix  bool // lines of information begin with an i
+	gemtext GemReader
 	told    string // what was reported once for the file
 }
 
@@ -55,8 +58,10 @@ func (m *making) newSource(file, text string) mapSource {
 		s.dialect = geomyidae
 	case base == dotMapName:
 		s.dialect = plain
+	case base == gmiName:
+		s.dialect = capsule
 	}
-	s.prefix = s.dialect != geomyidae && (m.InfoPrefix || infoPrefixed(text))
+	s.prefix = s.dialect < geomyidae && (m.InfoPrefix || infoPrefixed(text))
 	return s
 }
 

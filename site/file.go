@@ -117,7 +117,7 @@ func (v *View) Open(name string) (fs.File, error) {
 	base := path.Base(name)
 	var f *Resource
 	var err error
-	if menu.IsMap(base) || menu.IsMenuFile(base) {
+	if menu.IsMap(base) || menu.IsMenuFile(base) || base == "index.gmi" {
 		f, err = v.open(name)
 	} else if f, err = optional(v, func(v *View) (*Resource, error) { return v.open(name) }); err == nil {
 		f.view = v

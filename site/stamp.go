@@ -132,7 +132,7 @@ func (s *Site) elapsed() int64 { return int64(s.clock().Sub(s.opened)) }
 func (v *View) missed(name string, why error) {
 	base := path.Base(name)
 	switch {
-	case limit.Reached(why), errors.Is(why, disk.ErrBusy) && (menu.IsMap(base) || menu.IsMenuFile(base)):
+	case limit.Reached(why), errors.Is(why, disk.ErrBusy) && (menu.IsMap(base) || menu.IsMenuFile(base) || base == "index.gmi"):
 		v.failed = why // a listing in place of a map would be another menu
 		return
 	case errors.Is(why, stall.Err):

@@ -122,6 +122,20 @@ func (d *daemon) gopherPort() int {
 	return 70
 }
 
+// ports returns the ports of the fronts by the schemes of their URLs.
+func (d *daemon) ports() map[string]int {
+	ports := map[string]int{"gopher": d.gopherPort()}
+	for _, f := range d.fronts {
+		if addr, ok := f.Addr().(*net.TCPAddr); ok {
+			ports[f.name] = addr.Port
+		}
+	}
+	if d.conf.HTTP == "view" {
+		ports["http"] = ports["gopher"]
+	}
+	return ports
+}
+
 // announceFronts logs where the other protocols can be reached, and the fingerprint of
 // the certificate, by which Gemini's clients know the host.
 func (d *daemon) announceFronts() {

@@ -104,6 +104,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	h.front = d.conf.front(h.tree)
 	h.front.Host.Limiter, h.front.Host.Cache = &d.limiter, d.cache
 	h.front.Host.Names = append([]string{cmp.Or(h.name, hostName(d.srv.Host))}, h.aliases...)
+	h.front.Host.Fronts = d.ports()
 	if len(d.conf.programs) > 0 {
 		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
 	}

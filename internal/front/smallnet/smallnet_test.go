@@ -307,7 +307,7 @@ func TestNex(t *testing.T) {
 		"/ask\r\n":       "This is a search, which Nex has no way to ask.\n",
 		"/nope\r\n":      "Not found: nothing here has that name\n",
 		"/.hidden\r\n":   "Not found: nothing here has that name\n",
-		"/capsule/\r\n":  "=> /capsule/index.gmi index.gmi\n=> /capsule/page.gmi page.gmi\n",
+		"/capsule/\r\n":  "# A capsule\n",
 		"/notes/\r\nGET": "=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n",
 	} {
 		if got := ask(request); got != want {

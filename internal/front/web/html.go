@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/gophd/gophd/server"
@@ -34,6 +35,8 @@ type page struct {
 	Noindex   bool
 	Search    bool   // there is a search
 	Query     string // what was searched for
+
+	own func(*url.URL) bool // reports whether a URL of Gemini leads to the site
 
 	Main    []string // markup, in parts
 	Raw     string   // the URL of the file itself

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
 )
 
 // gemtext writes a text of Gemini: headings, links, lists, quotes and preformatted lines.
@@ -33,48 +35,47 @@ func (p *page) gemtext(w *pageWriter, text string) {
 			w.raw("<" + open + ">\n")
 		}
 	}
+	var reader menu.GemReader
 	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "```"):
+		l := reader.Line(strings.TrimSuffix(line, "\n"))
+		switch l.Kind {
+		case menu.GemFence:
 			if open == "pre" {
 				into("")
 			} else {
 				into("pre")
 			}
-		case open == "pre":
-			w.text(line + "\n")
-		case strings.HasPrefix(line, "=>"):
+		case menu.GemPre:
+			w.text(l.Text + "\n")
+		case menu.GemLink:
 			into("ul")
-			w.gemlink(strings.TrimSpace(line[2:]))
-		case strings.HasPrefix(line, "* "):
+			p.gemlink(w, l)
+		case menu.GemItem:
 			into("ul")
 			w.raw(`<li class="dot">`)
-			w.text(line[2:])
+			w.text(l.Text)
 			w.raw("</li>\n")
-		case strings.HasPrefix(line, ">"):
+		case menu.GemQuote:
 			into("blockquote")
-			w.paragraph(strings.TrimSpace(line[1:]))
-		case strings.HasPrefix(line, "#"):
+			w.paragraph(l.Text)
+		case menu.GemHeading:
 			into("")
-			label := strings.TrimLeft(line, "#")
-			depth := min(len(line)-len(label), 3)
-			if !titled && answer.CleanTitle(label) == p.Title {
-				if titled = true; depth == 1 && strings.Count("\n"+text, "\n# ") == 1 {
+			if !titled && answer.CleanTitle(l.Text) == p.Title {
+				if titled = true; l.Level == 1 && strings.Count("\n"+text, "\n# ") == 1 {
 					below = 0
 				}
 				continue
 			}
-			level := strconv.Itoa(depth + below)
+			level := strconv.Itoa(l.Level + below)
 			w.raw("<h" + level + ">")
-			w.escaped(strings.TrimSpace(label))
+			w.escaped(l.Text)
 			w.raw("</h" + level + ">\n")
-		case strings.TrimSpace(line) == "":
-			into("")
 		default:
 			into("")
-			p.Hidden = p.Hidden || !titled && answer.TitleOf(line) == p.Title
-			w.paragraph(line)
+			if strings.TrimSpace(l.Text) != "" {
+				p.Hidden = p.Hidden || !titled && answer.TitleOf(l.Text) == p.Title
+				w.paragraph(l.Text)
+			}
 		}
 	}
 	into("")
@@ -86,18 +87,17 @@ func (w *pageWriter) paragraph(text string) {
 	w.raw("</p>\n")
 }
 
-// gemlink writes a link line without its arrow.
-func (w *pageWriter) gemlink(line string) {
-	to, label, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
-	if label = strings.TrimSpace(label); label == "" {
-		label = to
+// gemlink writes a link line. A URL of the site's own Gemini stays on the web.
+func (p *page) gemlink(w *pageWriter, l menu.GemLine) {
+	if u, err := url.Parse(l.URL); err == nil && u.Host != "" && p.own != nil && p.own(u) {
+		l.URL = answer.Reference(u.Path)
 	}
 	w.raw("<li>")
-	if safe, away := safeURL(to); safe == "" {
-		w.escaped(label)
+	if safe, away := safeURL(l.URL); safe == "" {
+		w.escaped(l.Text)
 	} else {
 		w.link(safe, away)
-		w.escaped(label)
+		w.escaped(l.Text)
 		w.raw("</a>")
 		if away {
 			w.raw(" ")

@@ -295,6 +295,13 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error
 		}
 		p.guess(v.Lang, labels(items))
 		p.results(w, q, items)
+	case a.Gemtext != "":
+		text, _, err := q.Read(a.Gemtext, maxText)
+		if err != nil {
+			return nil, err
+		}
+		p.guess(v.Lang, text)
+		p.gemtext(w, readable([]byte(text)))
 	case a.Class != answer.File:
 		p.guess(v.Lang, labels(a.Items))
 		p.list(w, q, a, f)
@@ -394,7 +401,7 @@ func (p *page) untitledText(text string) string {
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnTree()
 	p := &page{look: v.look(), Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector), Canonical: answer.WebURL(q.Request, a.Selector),
-		Site: q.LinkTitle(".", true), Owner: q.OwnersLine(".footer"), Icon: icon(q)}
+		Site: q.LinkTitle(".", true), Owner: q.OwnersLine(".footer"), Icon: icon(q), own: q.Own}
 	name, dir := a.Name()
 	if now := v.now(v.Host.Site); now != nil && now.feed {
 		p.SiteFeed = "/" + feedName
