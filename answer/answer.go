@@ -110,8 +110,8 @@ func (a *Value) Close() {
 type Format struct {
 	// Draw writes an answer down. It runs within the bounds of the Limiter and must
 	// depend on nothing but its arguments and, of the request, on the server's name,
-	// port and, if TLS is true, on whether the connection is encrypted. If nil,
-	// answers keep their Items.
+	// port and, if TLS is true, on whether the connection is encrypted and on
+	// the port of the client's URL. If nil, answers keep their Items.
 	Draw func(*Asked, *Value) ([]byte, error)
 	TLS  bool
 

@@ -54,7 +54,16 @@ type cacheKey struct {
 	selector string
 	host     string // the server's name and port, if the answer has them
 	port     int
+	urlPort  int // likewise, of the URL that the client has asked for
 	tls      bool
+}
+
+// name adds how the client has reached the server.
+func (k *cacheKey) name(r *server.Request, f *Format) {
+	k.host, k.port = r.Host, r.Port
+	if f.TLS {
+		k.tls, k.urlPort = r.TLS, r.URLPort
+	}
 }
 
 // callKey identifies a making: requests with the same key share one.
@@ -86,7 +95,7 @@ func (h *Host) kept(r *server.Request, f *Format, holds func(*site.Stamp) bool) 
 	if a := h.Cache.kept.get(p, holds); a != nil {
 		return a
 	}
-	p.host, p.port, p.tls = r.Host, r.Port, r.TLS && f.TLS
+	p.name(r, f)
 	if a := h.Cache.kept.get(p, holds); a != nil {
 		return a
 	}
@@ -102,7 +111,7 @@ func looking(ctx context.Context) func(*site.Stamp) bool {
 func (v *visit) keep(a *Value) {
 	p := cacheKey{of: v.Host, form: v.Format, selector: v.Request.Selector}
 	if a.named {
-		p.host, p.port, p.tls = v.Request.Host, v.Request.Port, v.Request.TLS && v.Format.TLS
+		p.name(v.Request, v.Format)
 	}
 	v.Host.Cache.put(p, a, v.View.Stamp())
 }

@@ -16,7 +16,7 @@ import (
 // request. Concurrent requests share it unless it shows the client's address.
 func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
 	k := v.key(selector.Canonical(name, dir))
-	k.host, k.port, k.tls = v.Request.Host, v.Request.Port, v.Request.TLS && v.Format.TLS
+	k.name(v.Request, v.Format)
 	if v.Format.Query {
 		k.query = v.Request.Query
 	}
@@ -182,7 +182,7 @@ func (q *Asked) load(a *Value, body []byte) error {
 func (v *visit) beside(s Source) (*Value, error) {
 	k := v.key(v.Request.Selector)
 	k.query = v.Request.Query
-	k.host, k.port, k.tls = v.Request.Host, v.Request.Port, v.Request.TLS
+	k.host, k.port, k.tls, k.urlPort = v.Request.Host, v.Request.Port, v.Request.TLS, v.Request.URLPort
 	if v.Request.Protocol != "" {
 		k.port = int(v.Request.Local.Port())
 	}

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"net"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ func (q *Asked) URL(typ byte, sel string) string {
 	case q.Format != nil && q.Format.Web:
 		return WebURL(r, sel)
 	case r.Protocol != "":
-		return pathURL(r.Protocol, r.Host, int(r.Local.Port()), sel)
+		return pathURL(r.Protocol, r.Host, cmp.Or(r.URLPort, int(r.Local.Port())), sel)
 	default:
 		return GopherURL(r, typ, sel)
 	}
@@ -30,13 +31,14 @@ func GopherURL(r *server.Request, typ byte, sel string) string {
 	return selector.URL{Host: r.Host, Port: r.Port, Type: typ, Selector: sel, TLS: r.TLS && r.Protocol == ""}.String()
 }
 
-// WebURL is the URL of a resource for a browser, on the port that Gopher has.
+// WebURL is the URL of a resource for a browser, on the port that it has asked for, else on
+// Gopher's.
 func WebURL(r *server.Request, sel string) string {
 	scheme := "http"
 	if r.TLS {
 		scheme = "https"
 	}
-	return pathURL(scheme, r.Host, r.Port, sel)
+	return pathURL(scheme, r.Host, cmp.Or(r.URLPort, r.Port), sel)
 }
 
 func pathURL(scheme, host string, port int, sel string) string {

@@ -47,6 +47,10 @@ type Request struct {
 	Host string
 	Port int
 
+	// URLPort is the port of the URL that the client has asked for, where its request states
+	// it (Gemini, HTTP's Host); zero if it does not.
+	URLPort int
+
 	// Remote is the client's address, Local the one it connected to. A trusted proxy's
 	// header replaces both. They are invalid if they are not IP addresses.
 	Remote, Local netip.AddrPort

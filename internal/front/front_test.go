@@ -224,6 +224,27 @@ var link = map[string]*regexp.Regexp{
 	"http":    regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`),
 }
 
+// TestPorts: URLs have the port that the client has asked for, wherever the server listens: a
+// gateway may lead there from another port.
+func TestPorts(t *testing.T) {
+	h := &hole{files: map[string]string{"2026-01-02-a.txt": "A text.\n"}}
+	h.serve(t)
+	_, bound, _ := net.SplitHostPort(h.at["gemini"])
+	for _, row := range []struct{ front, request, want string }{
+		{"http", "GET /feed.xml HTTP/1.0\r\nHost: h\r\n\r\n", "http://h/2026-01-02-a.txt"},
+		{"http", "GET /feed.xml HTTP/1.0\r\nHost: h:8080\r\n\r\n", "http://h:8080/2026-01-02-a.txt"},
+		{"http", "GET /2026-01-02-a.txt HTTP/1.0\r\nHost: h:80\r\nAccept: text/html\r\n\r\n", "http://h/2026-01-02-a.txt"},
+		{"http", "GET /feed.xml HTTP/1.0\r\n\r\n", "http://h:70/2026-01-02-a.txt"},
+		{"gemini", "gemini://h/feed.xml\r\n", "gemini://h/2026-01-02-a.txt"},
+		{"gemini", "gemini://h:" + bound + "/feed.xml\r\n", "gemini://h:" + bound + "/2026-01-02-a.txt"},
+		{"gopher", "/feed.xml\r\n", "gopher://h/0/2026-01-02-a.txt"},
+	} {
+		if got := h.exchange(row.front, row.request); !strings.Contains(got, `"`+row.want+`"`) {
+			t.Errorf("%s: %q: no %s in\n%s", row.front, row.request, row.want, got)
+		}
+	}
+}
+
 // links returns the paths that a page links on this site.
 func links(front, page string) (list []string) {
 	if front == "gopher" {

@@ -33,6 +33,10 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	if u.Scheme != "gemini" || u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) && u.Port() != strconv.Itoa(selector.PortOf("gemini")) {
 		return errOtherHost
 	}
+	r.URLPort = selector.PortOf("gemini")
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		r.URLPort = int(port)
+	}
 	query, err := url.PathUnescape(u.RawQuery)
 	if err != nil {
 		return badRequest("Bad query")

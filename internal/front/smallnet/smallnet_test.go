@@ -264,9 +264,6 @@ func TestGemini(t *testing.T) {
 	if got := ask("gemini://here.example/notes/feed.gmi\r\n"); !strings.HasPrefix(got, page) {
 		t.Errorf("the page to subscribe to: %q, want %q...", got, page)
 	}
-	if got := ask("gemini://here.example/notes/feed.xml\r\n"); !strings.Contains(got, `href="gemini://here.example:`) {
-		t.Errorf("the feed has no gemini URL: %q", got)
-	}
 }
 
 func TestSpartan(t *testing.T) {

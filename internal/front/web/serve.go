@@ -19,6 +19,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -204,6 +206,19 @@ func hostOf(hostport string) string {
 		hostport = host
 	}
 	return strings.TrimSuffix(hostport, ".")
+}
+
+// portOf returns the port that the client names, 0 if it names no host.
+func portOf(r *http.Request) int {
+	u := url.URL{Scheme: "http", Host: r.Host}
+	if opening(r).TLS {
+		u.Scheme = "https"
+	}
+	port, _ := strconv.ParseUint(u.Port(), 10, 16)
+	if port == 0 && r.Host != "" {
+		return selector.PortOf(u.Scheme)
+	}
+	return int(port)
 }
 
 // always are the headers of every answer: browsers do not guess its type, and nothing

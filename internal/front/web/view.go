@@ -130,6 +130,7 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func ask(r *http.Request, sel, query string) *server.Request {
 	asked := opening(r).WithContext(wanted(r))
 	asked.RequestLine = selector.RequestLine{Selector: sel, Query: query}
+	asked.URLPort = portOf(r)
 	dest := r.Header.Get("Sec-Fetch-Dest") // no robot sends it
 	asked.Embedded = dest != "" && dest != "document"
 	return asked

@@ -132,6 +132,8 @@ func start(t *testing.T, change func(*server.Server)) *served {
 	return s
 }
 
+func portOfAddr(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
+
 // write writes a file of the hole.
 func (s *served) write(name, text string) {
 	treetest.Write(s.t, s.dir, map[string]string{name: text})
@@ -267,7 +269,7 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("%s: %d\n%s", path, res.StatusCode, body)
 		}
 	}
-	if _, body := s.get("/a.txt"); !strings.Contains(body, `<link rel="canonical" href="http://gopher.example:70/a.txt">`) ||
+	if _, body := s.get("/a.txt"); !strings.Contains(body, `<link rel="canonical" href="http://gopher.example:`+portOfAddr(s.addr)+`/a.txt">`) ||
 		!strings.Contains(body, `<link rel="alternate" href="gopher://gopher.example/0/a.txt">`) {
 		t.Error(body)
 	}

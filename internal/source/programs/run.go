@@ -27,7 +27,7 @@ import (
 func spoken(r *server.Request) (protocol string, port int) {
 	switch {
 	case r.Protocol != "":
-		return r.Protocol, int(r.Local.Port())
+		return r.Protocol, cmp.Or(r.URLPort, int(r.Local.Port()))
 	case r.TLS:
 		return "gophers", r.Port
 	}
