@@ -38,9 +38,7 @@ type section struct {
 	names []string
 	lines []line
 	uses  []*use
-	by    []*note // the annotations that ask for it; nil: it is for everybody
-
-	joined bool // joined directories ask for it, too
+	named bool // it is for robots that annotations name
 }
 
 // sectionsOf makes the section of each class, and one for weak readers: they know only
@@ -53,7 +51,7 @@ func sectionsOf(list []*composition, cut bool) (sections []section) {
 		weakName = noRobot
 	}
 	for _, c := range list {
-		s := section{names: c.names, uses: c.uses, by: c.by, joined: c.joined}
+		s := section{names: c.names, uses: c.uses, named: c.by != nil || c.joined}
 		if c.token == veronica {
 			s.lines, s.uses, weakName = c.weakLines(), nil, noRobot
 		} else {
@@ -240,7 +238,7 @@ func write(list []section, fields []siteField) *writer {
 			w.line(source{}, "Disallow: ", nothing)
 		}
 		for _, l := range s.lines {
-			w.line(source{rule: l.of, text: l.text, named: s.by != nil || s.joined}, field(l.allow), l.text)
+			w.line(source{rule: l.of, text: l.text, named: s.named}, field(l.allow), l.text)
 		}
 		for _, u := range s.uses {
 			path := u.uri + " "

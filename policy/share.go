@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Robots must read 500 KiB of a file and need not read more. If a file is larger, the
@@ -123,25 +122,17 @@ func (w *work) fit() {
 		classes := classesOf(live, &w.names)
 
 		// What would never fit is not written first.
-		size := estimate(live, classes)
-		isWritten := size <= maxBytes*5/4
-		var sections []section
-		if isWritten {
+		size, scale := w.estimate(live, classes), 1.0
+		if size <= maxBytes*5/4 {
 			w.compose(live, classes)
-			sections = w.write()
-			size = len(w.file)
+			w.write()
+			scale, size = float64(len(w.file))/float64(size), len(w.file)
 		}
-		if size <= maxBytes || w.denied["/"] != nil {
+		bill := func() *bill { return w.billOf(live, classes, size, scale) }
+		switch {
+		case size <= maxBytes || w.denied["/"] != nil:
 			w.finish()
 			return
-		}
-		bill := sync.OnceValue(func() bill {
-			if isWritten {
-				return billOf(sections, w.joinedTops(), size)
-			}
-			return estimatedBill(live, classes)
-		})
-		switch {
 		case !w.cut:
 			w.cut = true
 		case w.join(bill):
@@ -152,107 +143,8 @@ func (w *work) fit() {
 	}
 }
 
-// bill says what each top-level directory costs.
-type bill struct {
-	size  int // of the file
-	parts []part
-	root  int            // the lines of the root's annotation
-	lines map[string]int // bytes of each directory's own lines
-	named map[string]int // and of what stands in the file because it names robots
-}
-
-// part is a group of the file.
-type part struct {
-	own   map[string]int // bytes of the lines of each directory
-	base  map[string]int // for those that own lacks
-	size  int
-	whose []string // the directories that name its robots; nil: it is for everybody
-}
-
-// of returns how many bytes of the group are about a directory.
-func (p *part) of(top string) int {
-	if n, ok := p.own[top]; ok {
-		return n
-	}
-	return p.base[top]
-}
-
-// add adds a group. shared is what it repeats from the group for everybody, with the names
-// of its robots: those who name them pay for it.
-func (b *bill) add(p part, shared int) {
-	b.parts = append(b.parts, p)
-	b.size += p.size
-	for _, top := range p.whose {
-		b.named[top] += shared / len(p.whose)
-	}
-}
-
-func newBill() bill { return bill{lines: map[string]int{}, named: map[string]int{}} }
-
-// billOf adds up the sections of a file of a size.
-func billOf(list []section, joined []string, size int) bill {
-	b := newBill()
-	general := map[string]bool{}
-	for _, l := range list[0].lines {
-		general[field(l.allow)+l.text] = true
-	}
-	for i, s := range list {
-		p := part{own: map[string]int{}, whose: topsOf(s.by)}
-		if s.joined {
-			p.whose = append(p.whose, joined...)
-		}
-		shared := 0
-		for _, name := range s.names {
-			shared += len("User-agent: \n") + len(name)
-		}
-		add := func(top, text string, isGeneral bool) {
-			n := len(text) + 1
-			p.own[top] += n
-			p.size += n
-			switch {
-			case isGeneral && i > 0 && len(p.whose) > 0:
-				shared += n
-			case top == "":
-				b.root += n
-			default:
-				b.lines[top] += n
-			}
-		}
-		p.size = shared
-		for _, l := range s.lines {
-			text := field(l.allow) + l.text
-			add(l.of.top(), text, general[text])
-		}
-		for _, u := range s.uses {
-			add(u.top(), "Content-Usage: "+u.uri+" "+u.statement().String(), false)
-		}
-		b.add(p, shared)
-	}
-	b.size = size
-	return b
-}
-
-// joinedSizes returns about how many bytes the lines of each joined directory take in a
-// group for the robots that such directories name.
-func joinedSizes(notes []*note) map[string]int {
-	sizes := map[string]int{}
-	for start := 0; start < len(notes); {
-		end := start + 1
-		for end < len(notes) && notes[end].top == notes[start].top {
-			end++
-		}
-		if n := notes[start]; n.joined && n.shut == nil {
-			for _, r := range joinedTop(notes[0], notes[start:end], nil) {
-				sizes[n.top] += len("Disallow: \n") + len(r.uri)
-			}
-		}
-		start = end
-	}
-	return sizes
-}
-
-// estimate returns about how many bytes a file will have at least, before it is written.
-func estimate(notes []*note, classes []*class) (size int) {
+// estimate returns about how many bytes a file will have.
+func (w *work) estimate(notes []*note, classes []*class) (size int) {
 	general := 0 // the lines of a group
 	joined := 0  // by how much less they are in a group of joined directories
 	for _, n := range notes {
@@ -276,30 +168,75 @@ func estimate(notes []*note, classes []*class) (size int) {
 	return size
 }
 
-// estimatedBill returns the bill of a file that is too large to be written.
-func estimatedBill(notes []*note, classes []*class) bill {
-	b := newBill()
+// joinedSizes returns about how many bytes the lines of each joined directory take in a
+// group for the robots that such directories name.
+func joinedSizes(notes []*note) map[string]int {
+	sizes := map[string]int{}
+	for start := 0; start < len(notes); {
+		end := start + 1
+		for end < len(notes) && notes[end].top == notes[start].top {
+			end++
+		}
+		if n := notes[start]; n.joined && n.shut == nil {
+			sizes[n.top] = 0
+			for _, r := range joinedTop(notes[0], notes[start:end], nil) {
+				sizes[n.top] += len("Disallow: \n") + len(r.uri)
+			}
+		}
+		start = end
+	}
+	return sizes
+}
+
+// bill says about how many bytes of the file each top-level directory takes.
+type bill struct {
+	size  int     // of the file
+	scale float64 // bytes of the file for one of the bill
+	parts []part
+	lines map[string]int // bytes of each directory's own lines
+	named map[string]int // and of what stands in the file because it names robots
+}
+
+// part is a group of the file.
+type part struct {
+	own   map[string]int // bytes of the lines of each directory
+	base  map[string]int // for those that own lacks
+	size  int
+	whose []string       // the directories that name its robots; nil: it is for everybody
+	names map[string]int // bytes of the names of robots that one directory alone names
+}
+
+// of returns how many bytes of the group are about a directory.
+func (p *part) of(top string) int {
+	if n, ok := p.own[top]; ok {
+		return n
+	}
+	return p.base[top]
+}
+
+// billOf adds up what the directories state, of a file of a size.
+func (w *work) billOf(notes []*note, classes []*class, size int, scale float64) *bill {
+	b := &bill{size: size, scale: scale, lines: map[string]int{}, named: map[string]int{}}
 	general, total := map[string]int{}, 0
 	for _, n := range notes {
 		general[n.top] += n.size
 		total += n.size
 	}
-	for top, n := range general {
-		if top != "" {
-			b.lines[top] = n
-		}
-	}
-	b.root = general[""]
-	union := joinedSizes(notes)
+	maps.Copy(b.lines, general)
+	union, alone := joinedSizes(notes), w.namedAlone(notes)
 	for _, c := range classes {
 		p := part{own: map[string]int{}, base: general, size: total}
-		shared := 0
+		shared := 0 // what is written again for robots that are named: who names them pays for it
 		for _, name := range c.names {
 			shared += len("User-agent: \n") + len(name)
 		}
 		p.size += shared
 		if c.robot != everybody {
-			p.whose = topsOf(c.by)
+			for _, n := range c.by {
+				p.whose = append(p.whose, n.top)
+			}
+			slices.Sort(p.whose)
+			p.whose = slices.Compact(p.whose)
 			shared += total
 		}
 		change := func(top string, from, to int) {
@@ -312,15 +249,41 @@ func estimatedBill(notes []*note, classes []*class) bill {
 			change(n.top, n.size, n.setOf(c.robot).size)
 		}
 		if c.joined {
+			p.names = alone
 			for _, top := range slices.Sorted(maps.Keys(union)) {
 				p.whose = append(p.whose, top)
 				change(top, general[top], union[top])
 			}
 		}
-		b.add(p, shared)
+		b.parts = append(b.parts, p)
+		for _, top := range p.whose {
+			b.named[top] += shared / len(p.whose)
+		}
 	}
-	delete(b.lines, "")
 	return b
+}
+
+// namedAlone returns the bytes of the names of robots that one joined directory names, and
+// nobody else.
+func (w *work) namedAlone(notes []*note) map[string]int {
+	by := map[int32]string{}
+	for _, n := range notes {
+		for _, a := range n.named {
+			if top, ok := by[a.robot]; !n.joined || ok && top != n.top {
+				by[a.robot] = ""
+			} else {
+				by[a.robot] = n.top
+			}
+		}
+	}
+	alone := map[string]int{}
+	for robot, top := range by {
+		for _, name := range w.names.robots[robot].written {
+			alone[top] += len("User-agent: \n") + len(name)
+		}
+	}
+	delete(alone, "")
+	return alone
 }
 
 // sizeOf returns about how many bytes the rules of groups take in the file.
@@ -337,17 +300,10 @@ func sizeOf(groups []*group) (size int) {
 	return size
 }
 
-// topsOf returns the top-level directories of annotations, each once.
-func topsOf(notes []*note) (tops []string) {
-	for _, n := range notes {
-		tops = append(tops, n.top)
-	}
-	slices.Sort(tops)
-	return slices.Compact(tops)
-}
-
 // charge returns what a directory pays for.
-func (b *bill) charge(top string) int { return b.lines[top] + b.named[top] }
+func (b *bill) charge(top string) int {
+	return int(b.scale * float64(b.lines[top]+b.named[top]))
+}
 
 // sorted orders top-level directories by their charges, the dearest first. Between equal
 // ones a hash of the selector decides.
@@ -364,7 +320,7 @@ func (b *bill) sorted(tops map[string]string) []string {
 }
 
 // join joins more directories. It reports whether there were any.
-func (w *work) join(bill func() bill) bool {
+func (w *work) join(bill func() *bill) bool {
 	if w.joinable == nil {
 		tops := map[string]string{}
 		for _, n := range w.live() {
@@ -372,8 +328,7 @@ func (w *work) join(bill func() bill) bool {
 				tops[n.top] = topOf(n.sel)
 			}
 		}
-		b := bill()
-		w.joinable = append([]string{}, b.sorted(tops)...)
+		w.joinable = append([]string{}, bill().sorted(tops)...)
 	}
 	if w.joins >= len(w.joinable) {
 		return false
@@ -392,9 +347,6 @@ func (w *work) join(bill func() bill) bool {
 	return true
 }
 
-// joinedTops returns the joined directories in URI form.
-func (w *work) joinedTops() []string { return w.joinable[:w.joins] }
-
 // borrower is a top-level directory beyond its share.
 type borrower struct {
 	top, sel string
@@ -403,7 +355,7 @@ type borrower struct {
 
 // coarsen denies the largest borrowers, until the file should fit. It denies none, and
 // returns false, if that is not enough.
-func (w *work) coarsen(b bill) bool {
+func (w *work) coarsen(b *bill) bool {
 	if w.borrowers == nil { // the charges are counted once
 		w.borrowers = w.borrowing(b)
 	}
@@ -434,13 +386,13 @@ func (w *work) isDenied(sel string) bool {
 }
 
 // borrowing returns the directories beyond their share, the dearest first.
-func (w *work) borrowing(b bill) []borrower {
+func (w *work) borrowing(b *bill) []borrower {
 	tops := map[string]string{}
 	for _, n := range w.notes[1:] {
 		tops[n.top] = topOf(n.sel)
 	}
 	list := []borrower{}
-	share := (maxBytes - min(b.root, maxBytes/2)) / max(1, len(tops))
+	share := (maxBytes - min(b.charge(""), maxBytes/2)) / max(1, len(tops))
 	for _, top := range b.sorted(tops) {
 		if n := b.charge(top); n > share {
 			cure := "write fewer lines"
@@ -465,6 +417,7 @@ func (b *bill) without(o borrower) (saved int) {
 		less := p.of(o.top) - line
 		if at := slices.Index(p.whose, o.top); at >= 0 {
 			p.whose = slices.Delete(slices.Clone(p.whose), at, at+1)
+			less += p.names[o.top]
 			if len(p.whose) == 0 { // nobody is left who names its robots
 				less = p.size
 			}
@@ -473,11 +426,12 @@ func (b *bill) without(o borrower) (saved int) {
 		p.own[o.top] = line
 		saved += less
 	}
-	return saved
+	return int(b.scale * float64(saved))
 }
 
 // closeMany denies all homes in one line, or the site.
-func (w *work) closeMany(b bill) {
+func (w *work) closeMany(b *bill) {
+	root := b.charge("")
 	tops, other := map[string]bool{}, 0
 	hasHomes := false
 	for _, n := range w.notes[1:] {
@@ -488,13 +442,13 @@ func (w *work) closeMany(b bill) {
 		}
 		tops[n.top] = true
 	}
-	each := max(1, (b.size-b.root)/max(1, len(tops)))
+	each := max(1, (b.size-root)/max(1, len(tops)))
 	why := fmt.Sprintf("the robots.txt of the site would have %d bytes; robots must read %d. %d directories have annotations; with lines like theirs about %d fit",
-		b.size, maxBytes, len(tops), max(0, maxBytes-b.root)/each)
+		b.size, maxBytes, len(tops), max(0, maxBytes-root)/each)
 	sel := "/"
 	switch {
-	case b.root > maxBytes/2:
-		why = fmt.Sprintf("the lines of the root's annotation take %d bytes of the robots.txt; they may take %d", b.root, maxBytes/2)
+	case root > maxBytes/2:
+		why = fmt.Sprintf("the lines of the root's annotation take %d bytes of the robots.txt; they may take %d", root, maxBytes/2)
 	case hasHomes && w.denied[homes] == nil:
 		sel = homes
 	case other > 0:

@@ -284,6 +284,15 @@ func TestNoUsage(t *testing.T) {
 	}
 }
 
+// TestOwnRobotsDenied: of 5,000 homes that each name a robot of their own hardly any is
+// denied, since each pays for its robot's name, too.
+func TestOwnRobotsDenied(t *testing.T) {
+	c := compileOf(own(5000))
+	if len(c.shut) > 60 || len(c.file) > maxBytes {
+		t.Errorf("%d homes are denied, the file has %d bytes", len(c.shut), len(c.file))
+	}
+}
+
 // TestOwnRobots: twice as many homes that each name a robot of their own take about twice
 // the memory to compile, not four times as much.
 func TestOwnRobots(t *testing.T) {
