@@ -216,15 +216,18 @@ func TestText(t *testing.T) {
 // TestHintsOfLines: a line of a map that was meant otherwise has a hint that says what to write.
 func TestHintsOfLines(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"about.txt": "a", "phlog/a.txt": "a", "gophermap": "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\n"})
+	const lines = "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\n"
+	write(t, dir, map[string]string{"about.txt": "a", "phlog/a.txt": "a", "gophermap": lines, "d/about.txt": "a", "d/phlog/a.txt": "a", "d/gophermap": lines})
 	_, r := findings(t, dir, Options{})
-	hints := map[int]string{}
+	hints := map[string]map[int]string{"gophermap": {}, "d/gophermap": {}}
 	for _, d := range r.Findings {
-		hints[d.Line] = d.Hint
+		hints[d.File][d.Line] = d.Hint
 	}
 	for line, want := range map[int]string{1: `write one TAB: "1Phlog\tphlog/"`, 2: "write type 0", 3: "write type 1", 4: `write "hMail\tURL:mailto:a@x"`, 5: `write "hCapsule\tURL:gemini://x/"`} {
-		if hints[line] != want {
-			t.Errorf("line %d: %s, want %s", line, hints[line], want)
+		for file, hints := range hints {
+			if hints[line] != want {
+				t.Errorf("%s:%d: %s, want %s", file, line, hints[line], want)
+			}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestHostileFiles(t *testing.T) {
 	if read := after.TotalAlloc - before.TotalAlloc; read > 256<<20 {
 		t.Errorf("%d MiB were allocated", read>>20)
 	}
-	for _, want := range []string{"warning CHECK-NOWHERE large/gophermap:1", "error CHECK-OUTSIDE b.gph"} {
+	for _, want := range []string{"warning CHECK-NOWHERE large/gophermap:1", "error CHECK-OUTSIDE b.gph", "error CHECK-OUTSIDE zero/gophermap", "error CHECK-OUTSIDE names/.names", "error CHECK-READ fifo/gophermap", "error CHECK-READ p/.names"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, strings.Join(got, "\n"))
 		}

@@ -31,7 +31,11 @@ func (c *checking) mistyped(file string, number int, line string) {
 
 // elsewhere returns a hint for a link whose selector is a URL; "" if it is none.
 func elsewhere(l menu.Link) string {
-	scheme, rest, _ := strings.Cut(strings.TrimPrefix(l.Selector, "/"), ":")
+	sel, relative := strings.CutPrefix(l.Selector, selector.Canonical(path.Dir(l.File), true))
+	if !relative {
+		sel = strings.TrimPrefix(sel, "/")
+	}
+	scheme, rest, _ := strings.Cut(sel, ":")
 	switch {
 	case scheme == "mailto":
 	case selector.PortOf(scheme) != 0:

@@ -67,7 +67,14 @@ func (c *checking) directory(dir string) {
 			c.entry(name, e, &unreadable)
 		case menu.IsMap(e.Name()), e.Name() == ".names", e.Name() == ".Links", e.Name() == ".cap", e.Name() == ".abstract":
 			mapped = true
-			c.readable(name, e, &unreadable)
+			switch {
+			case e.Type()&fs.ModeSymlink != 0:
+				c.symlink(name)
+			case e.Type().IsRegular():
+				c.readable(name, e, &unreadable)
+			default:
+				c.find(diag.Error, CodeRead, name, 0, "", "no menu is made of it: neither a file nor a link to one")
+			}
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
 				umn = name
 			}
