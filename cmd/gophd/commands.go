@@ -56,7 +56,7 @@ func doctorCommand() *cli.Command {
 		typed = typed[slices.Index(typed, "doctor")+1:]
 		for i, arg := range typed {
 			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			ours := strings.HasPrefix(arg, "-") && (name == "json" || name == "only")
+			ours := strings.HasPrefix(arg, "-") && (name == "json" || name == "only" || name == "as-service")
 			if !ours && (i == 0 || strings.TrimLeft(typed[i-1], "-") != "only") {
 				d.Args = append(d.Args, arg)
 			}
@@ -64,13 +64,14 @@ func doctorCommand() *cli.Command {
 		if len(args) > 0 {
 			flags.Root = args[0]
 		}
-		if len(d.Args) > 0 || flags.Root != "" && !d.Installed() {
+		if d.AsService || len(d.Args) > 0 || flags.Root != "" && !d.Installed(c.Context) {
 			d.Settings, d.Failed = flags, checkEnvironment(c.App)
 		}
 		return d.Run(c.Context)
 	}, append([]cli.Flag{
 		ofCommand.yes(&d.JSON, "json", "answer in JSON"),
 		ofCommand.text(&d.Only, "only", "", "`CHECK` alone"),
+		ofCommand.yes(&d.AsService, "as-service", "what this process sees of the disk, in JSON"),
 	}, serveFlags(flags)...)...)
 }
 
@@ -103,10 +104,11 @@ func parseSettings(args, env []string) (*daemon.Flags, error) {
 }
 
 var doctorHelp = `
-Reads the unit, its drop-ins, the settings and the tree, and asks the running server at
-this machine's own addresses. With DIR or flags of the server it examines that server
-instead of the unit's. One line for each check: "ok:", or "fault:" and the command to
-type. It starts and changes nothing. Exit status 1 if there is a fault. As root it sees
+Asks systemd for the state of the service, examines settings and tree with the account and
+the namespaces of the service, and asks the live server over each protocol. With DIR or
+flags of the server it examines that server instead of the service. One line for each
+check: "ok:", "unknown:", or "fault:" and the command to type. It changes nothing. Exit
+status 1 if there is a fault. As root it sees
 more. CHECK is one of
 ` + doctor.Names() + `.
 `

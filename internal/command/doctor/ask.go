@@ -6,58 +6,59 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
-	"path/filepath"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
-	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site"
 )
 
-// heard is what the server has answered, or why it has not.
-type heard struct {
+// reply is what the server answered, or why it did not.
+type reply struct {
 	body []byte
 	err  error
 }
 
-// maxReply bounds a reply.
-const maxReply = 16 << 20
+const (
+	maxReply    = 16 << 20 // bytes
+	madeByGophd = "# robots.txt made by gophd"
+)
 
-// ask asks the server for a selector over Gopher. It remembers the reply.
+// mayNotAsk returns the finding in place of a question to a server that cannot answer well.
+func (x *examination) mayNotAsk() []Finding {
+	switch {
+	case x.faults > 0 && x.Only == "":
+		return unknownf("not requested: mend the faults above first")
+	case len(x.at) == 0:
+		return unknownf("no port to ask at")
+	}
+	return nil
+}
+
+// ask requests a selector over Gopher. It remembers the reply.
 func (x *examination) ask(ctx context.Context, sel string) ([]byte, error) {
 	if r, ok := x.said[sel]; ok {
 		return r.body, r.err
 	}
-	body, err := x.exchange(ctx, sel+"\r\n")
-	x.said[sel] = heard{body, err}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	body, err := ask.Dialer{}.All(ctx, x.at[0].String(), false, sel+"\r\n", maxReply)
+	if err == nil && len(body) == 0 {
+		err = fmt.Errorf("asking %s: the reply is empty", x.at[0])
+	}
+	x.said[sel] = reply{body, err}
 	return body, err
 }
 
-func (x *examination) exchange(ctx context.Context, request string) ([]byte, error) {
-	if len(x.at) == 0 {
-		return nil, errNoPort
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	return ask.Dialer{}.All(ctx, x.at[0].String(), false, request, maxReply)
-}
-
-var errNoPort = errors.New("no port to ask at")
-
 func (x *examination) dial(ctx context.Context) (net.Conn, error) {
-	if len(x.at) == 0 {
-		return nil, errNoPort
-	}
 	conn, err := ask.Dialer{}.Connect(ctx, x.at[0].String(), false)
 	if err == nil {
 		err = conn.SetDeadline(time.Now().Add(askTimeout))
@@ -65,95 +66,171 @@ func (x *examination) dial(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// robots compares the robots.txt that is served with the policy of the tree now.
+// robots compares the robots.txt that is served with the policy of the tree now, without
+// the sitemaps, whose URLs the server alone knows.
 func (x *examination) robots(ctx context.Context) []Finding {
-	switch {
-	case x.silent != "":
-		return okf("%s", x.silent)
-	case x.snap == nil:
-		return nil
+	if no := x.mayNotAsk(); no != nil {
+		return no
 	}
 	served, err := x.ask(ctx, "robots.txt")
-	if err != nil {
+	switch want := withoutSitemaps(x.sight.Robots); {
+	case err != nil:
 		return faultf(x.restart(), "the server does not answer: %v", err)
-	}
-	want := x.snap.Robots
-	if x.flags.Sitemap {
-		want = x.withSitemaps(ctx, served)
-	}
-	switch {
-	case bytes.Equal(served, want):
+	case len(want) == 0:
+		return unknownf("the policy of the tree is not known")
+	case withoutSitemaps(served) == want:
 		return okf("as the annotations say, %d bytes", len(served))
-	case !bytes.HasPrefix(served, []byte("# robots.txt made by gophd")) && bytes.HasPrefix(want, []byte("# robots.txt made by gophd")):
+	case !bytes.HasPrefix(served, []byte(madeByGophd)) && strings.HasPrefix(want, madeByGophd):
 		return faultf(diag.Command("gophd", "doctor", "-only", "port"), "the server at %s is not gophd, or serves another tree", x.at[0])
+	default:
+		return faultf(x.reload(), "the served file differs from the annotations in %s", firstDifference(withoutSitemaps(served), want))
 	}
-	return faultf(x.reload(), "what is served differs from what the annotations say: %s", firstDifference(string(served), string(want)))
 }
 
-// withSitemaps reads the tree again, for the file with the sitemaps that are served: the
-// server alone knows the URLs of its own.
-func (x *examination) withSitemaps(ctx context.Context, served []byte) []byte {
-	own, had := robots.Parse(robots.RFC9309, x.snap.Robots).Sitemaps(), x.snap
-	x.readTree(ctx, slices.DeleteFunc(robots.Parse(robots.RFC9309, served).Sitemaps(), func(url string) bool { return slices.Contains(own, url) })...)()
-	with := x.snap
-	if x.snap = had; with == nil {
-		with = had
+func withoutSitemaps(text []byte) string {
+	var kept strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if line != "\n" && !strings.HasPrefix(line, "Sitemap:") {
+			kept.WriteString(line)
+		}
 	}
-	return with.Robots
-}
-
-// reload is the command that makes the server read everything again.
-func (x *examination) reload() string {
-	switch {
-	case x.Settings != nil:
-		return diag.Command("kill", "-HUP", x.pid())
-	case x.unit == nil:
-		return diag.Command("rc-service", "gophd", "reload")
-	}
-	return diag.Command("systemctl", "reload", "gophd")
+	return kept.String()
 }
 
 func firstDifference(served, want string) string {
 	a, b := strings.Split(served, "\n"), strings.Split(want, "\n")
-	for i := range max(len(a), len(b)) {
-		if i >= len(a) || i >= len(b) || a[i] != b[i] {
-			return fmt.Sprintf("line %d", i+1)
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%q, which should be %q", a[i], b[i])
 		}
 	}
-	return "the end"
+	return "its length"
+}
+
+// sameTree returns a fault unless the server answers for the tree that is examined.
+func (x *examination) sameTree(ctx context.Context) []Finding {
+	if x.same == nil {
+		x.same = x.robots(ctx)
+		for _, text := range x.sight.Texts {
+			if isFault(x.same[0]) || x.same[0].Unknown || x.flags.StrictText {
+				break
+			}
+			got, err := x.ask(ctx, text.Selector)
+			if err == nil && !bytes.Equal(bytes.ReplaceAll(got, []byte("\r"), nil), text.Body) {
+				x.same = faultf(x.restart(), "the server at %s has another %s: it serves another tree", x.at[0], text.Selector)
+			}
+		}
+	}
+	if x.same[0].OK {
+		return nil
+	}
+	return x.same
+}
+
+// A front is a protocol beside Gopher and where it listens.
+type front struct{ name, addr string }
+
+// frontFlags are the fronts that have a flag.
+func (x *examination) frontFlags() (all []front) {
+	for name, addrs := range map[string][]string{"gemini": x.flags.Gemini, "spartan": x.flags.Spartan, "nex": x.flags.Nex, "finger": x.flags.Finger} {
+		for _, addr := range addrs {
+			all = append(all, front{name, addr})
+		}
+	}
+	slices.SortFunc(all, func(a, b front) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// fronts requests the start over each protocol that a flag or an enabled socket names.
+func (x *examination) fronts(ctx context.Context) (all []Finding) {
+	list := x.frontFlags()
+	for _, name := range unitNames[2:] {
+		unit := x.units[name]
+		if addr, _, ok := strings.Cut(unit["Listen"], " ("); ok && unit["UnitFileState"] == "enabled" {
+			list = append(list, front{strings.TrimSuffix(strings.TrimPrefix(name, "gophd-"), ".socket"), addr})
+		}
+	}
+	if no := x.mayNotAsk(); no != nil && len(list) > 0 {
+		return no
+	}
+	for _, f := range list {
+		addr := x.reached(f.addr, strconv.Itoa(selector.PortOf(f.name)))
+		if err := x.askFront(ctx, f.name, addr); err != nil {
+			all = append(all, faultf(x.restart(), "%s://%s: %v", f.name, addr, err)...)
+		} else {
+			all = append(all, okf("%s://%s answers", f.name, addr)...)
+		}
+	}
+	return all
+}
+
+// reached is where this machine reaches an address that something listens at.
+func (x *examination) reached(addr, port string) string {
+	host, given, err := net.SplitHostPort(addr)
+	if _, number := strconv.Atoi(addr); number == nil {
+		host, given = "", addr
+	} else if err != nil {
+		host, given = strings.Trim(addr, "[]"), port
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = x.ownAddress().String()
+	}
+	return net.JoinHostPort(host, given)
+}
+
+// askFront requests the start over a protocol beside Gopher.
+func (x *examination) askFront(ctx context.Context, name, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	host := cmp.Or(x.flags.Host, "localhost")
+	request := map[string]string{"gemini": "gemini://" + host + "/\r\n", "spartan": host + " / 0\r\n", "nex": "/\r\n", "finger": "\r\n"}[name]
+	dialer := ask.Dialer{TLS: &tls.Config{ServerName: host, InsecureSkipVerify: true}} // #nosec G402: the check of certificates compares it
+	body, err := dialer.All(ctx, addr, name == "gemini", request, maxReply)
+	switch {
+	case err != nil:
+		return err
+	case len(body) == 0:
+		return fmt.Errorf("the reply is empty")
+	case (name == "gemini" || name == "spartan") && body[0] != '2':
+		line, _, _ := bytes.Cut(body, []byte("\r\n"))
+		return fmt.Errorf("the reply is %q", line)
+	}
+	return nil
 }
 
 // noindex asks for pages as a browser does, and compares X-Robots-Tag with the policy: of
 // the start, and of the top-level directories.
 func (x *examination) noindex(ctx context.Context) []Finding {
-	if x.flags.HTTP != "view" || x.snap == nil || x.silent != "" {
+	if x.flags.HTTP != "view" {
 		return nil
 	}
-	everywhere := strings.EqualFold(x.snap.Compiled.Fields().Index, "deny")
-	names := []string{"."}
-	for _, dir := range x.snap.Tree.Dirs {
-		names = append(names, dir.Name)
+	if no := x.mayNotAsk(); no != nil {
+		return no
+	}
+	if no := x.sameTree(ctx); no != nil {
+		return no
 	}
 	marked := 0
-	for _, name := range names[:min(len(names), 50)] {
-		sel := selector.Canonical(name, true)
-		r, err := x.page(ctx, cmp.Or(sel, "/"))
+	for _, p := range x.sight.Pages {
+		r, err := x.page(ctx, cmp.Or(p.Selector, "/"))
 		if err != nil {
-			return faultf(x.restart(), "no page at %s: %v", sel, err)
+			return faultf(x.restart(), "no page at %s: %v", cmp.Or(p.Selector, "/"), err)
 		}
 		_ = r.Body.Close()
-		if r.StatusCode != http.StatusOK {
-			continue
-		}
 		has := strings.Contains(r.Header.Get("X-Robots-Tag"), "noindex")
-		if want := everywhere || x.snap.Compiled.DeniedToAll(name, true); has != want {
-			return faultf(x.reload(), "the page of %s has noindex: %t; the annotations say: %t", cmp.Or(sel, "/"), has, want)
-		}
-		if has {
+		switch {
+		case r.StatusCode != http.StatusOK:
+			return faultf(x.restart(), "the page of %s has status %d: the server has another tree", cmp.Or(p.Selector, "/"), r.StatusCode)
+		case has != p.NoIndex:
+			return faultf(x.reload(), "the page of %s has noindex: %t; the annotations say: %t", cmp.Or(p.Selector, "/"), has, p.NoIndex)
+		case has:
 			marked++
 		}
 	}
-	return okf("%d of %d pages, as the annotations say", marked, min(len(names), 50))
+	if len(x.sight.Pages) == 0 {
+		return unknownf("no page to request")
+	}
+	return okf("%d of %d pages, as the annotations say", marked, len(x.sight.Pages))
 }
 
 // page requests the head of a page.
@@ -178,63 +255,46 @@ func (x *examination) page(ctx context.Context, sel string) (*http.Response, err
 
 // search asks for the newest texts by name: the index must have them.
 func (x *examination) search(ctx context.Context) []Finding {
-	if !x.flags.Search || x.snap == nil || x.silent != "" {
+	if !x.flags.Search {
 		return nil
 	}
-	texts := x.newest(3)
-	for _, name := range texts {
-		sel := selector.Canonical(name, false)
+	if no := x.mayNotAsk(); no != nil {
+		return no
+	}
+	if no := x.sameTree(ctx); no != nil {
+		return no
+	}
+	found := 0
+	for _, t := range x.sight.Texts {
 		words := strings.Map(func(r rune) rune {
 			if r < 0x80 && !('a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9') {
 				return ' '
 			}
 			return r
-		}, filepath.Base(name))
+		}, path.Base(t.Selector))
 		got, err := x.ask(ctx, "/search\t"+strings.TrimSpace(words))
 		switch {
 		case err != nil:
 			return faultf(x.restart(), "/search does not answer: %v", err)
-		case bytes.Contains(got, []byte("The index is being built")), bytes.Contains(got, []byte("\r\n1More results\t")):
-			continue
-		case !bytes.Contains(got, []byte("\t"+sel+"\t")):
-			return faultf(x.restart(), "%s is not found by its name: the index does not follow the tree", sel)
+		case bytes.Contains(got, []byte("\t"+t.Selector+"\t")):
+			found++
+		case bytes.Contains(got, []byte("The index is being built")):
+			return unknownf("the index is being built")
+		case !bytes.Contains(got, []byte("\r\n1More results\t")):
+			return faultf(x.restart(), "%s is not found by its name: the index does not follow the tree", t.Selector)
 		}
 	}
-	return okf("finds %d of the newest texts", len(texts))
+	switch {
+	case len(x.sight.Texts) == 0:
+		return unknownf("no text that is older than ten seconds to search for")
+	case found == 0:
+		return unknownf("too many results for the names of the newest texts")
+	}
+	return okf("finds %d of the newest texts", found)
 }
 
-// newest returns the names of the newest texts that robots may fetch. What is younger than
-// ten seconds may still be on its way into the index.
-func (x *examination) newest(n int) []string {
-	type text struct {
-		name string
-		when time.Time
-	}
-	var all []text
-	var walk func(dir *site.Dir, at string)
-	walk = func(dir *site.Dir, at string) {
-		for _, file := range dir.Files {
-			name, when := selector.Join(at, file.Name), time.Unix(0, file.Modified)
-			if typ, known := menu.TypeOf(file.Name); file.Type != typ || !known || typ != menu.TypeText || time.Since(when) < 10*time.Second || x.snap.Compiled.DeniedToAll(name, false) {
-				continue
-			}
-			all = append(all, text{name, when})
-		}
-		for _, sub := range dir.Dirs {
-			walk(sub, selector.Join(at, sub.Name))
-		}
-	}
-	walk(x.snap.Tree, ".")
-	slices.SortFunc(all, func(a, b text) int { return b.when.Compare(a.when) })
-	var names []string
-	for _, t := range all[:min(len(all), n)] {
-		names = append(names, t.name)
-	}
-	return names
-}
-
-// served returns the certificate that the server shows for a name.
-func (x *examination) served(ctx context.Context, name string) (cert []byte, err error) {
+// shown returns the certificate that the server shows for a name.
+func (x *examination) shown(ctx context.Context, name string) (cert []byte, err error) {
 	conn, err := x.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -243,7 +303,7 @@ func (x *examination) served(ctx context.Context, name string) (cert []byte, err
 	if _, err := netip.ParseAddr(name); err == nil {
 		name = ""
 	}
-	c := tls.Client(conn, &tls.Config{ServerName: name, InsecureSkipVerify: true}) // it is compared with the file
+	c := tls.Client(conn, &tls.Config{ServerName: name, InsecureSkipVerify: true}) // #nosec G402: it is compared with the file
 	if err := c.HandshakeContext(ctx); err != nil {
 		return nil, err
 	}

@@ -1,19 +1,23 @@
 // Package doctor is the command "gophd doctor": it examines an installed gophd and names
-// one command for each fault. It reads the unit, its drop-ins, the settings and the tree,
-// and asks the running server at its own addresses. It starts and changes nothing.
+// one command for each fault. It changes nothing.
 //
-//	unit + settings (unit.go) → checks, each a list of findings → lines, or JSON
+//	systemctl show, settings      what systemd knows, and what a start would read (service.go)
+//	preconditions, the tree       examined by a process that has the account and the
+//	                              namespaces of the service (inside.go, tree.go)
+//	questions to the live server  over each protocol that is on (port.go, ask.go)
 //
 // A check is one method of examination. It returns nothing if it does not apply.
 package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,17 +27,20 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
-	"github.com/gophd/gophd/site"
 )
 
 // Doctor is gophd doctor.
 type Doctor struct {
-	// Settings are the flags of the server to examine. If nil, they are those of the unit.
+	// Settings are the flags of the server to examine. If nil, they are those of the service.
 	Settings *daemon.Flags
 	Args     []string // that Settings were read from
 	Failed   error    // why Settings cannot be used
 	// Parse reads arguments and variables (NAME=VALUE) as the server would.
 	Parse func(args, env []string) (*daemon.Flags, error)
+
+	// AsService is for the process that doctor starts with the account and the namespaces of
+	// the service: it prints what it finds as a [sight].
+	AsService bool
 
 	JSON bool
 	Only string // the name of one check; "": all
@@ -42,6 +49,8 @@ type Doctor struct {
 
 	// Machine is the root of the machine to examine. If "", this machine's.
 	Machine string
+	// Command runs a program of the machine. If nil, exec does.
+	Command func(ctx context.Context, words ...string) ([]byte, error)
 	// Addrs are the machine's addresses. If nil, its interfaces are asked.
 	Addrs []netip.Addr
 	// Resolve looks a host name up. If nil, as the system does.
@@ -50,61 +59,62 @@ type Doctor struct {
 
 // A Finding is the result of one check.
 type Finding struct {
-	Check string `json:"check"`
-	OK    bool   `json:"ok"`
-	Text  string `json:"text"`
-	Type  string `json:"type,omitempty"` // the command that mends a fault
-	Back  string `json:"back,omitempty"` // the command that undoes it
-	Both  string `json:"both,omitempty"` // another way, which changes nothing for others
+	Check   string `json:"check"`
+	OK      bool   `json:"ok"`
+	Unknown bool   `json:"unknown,omitempty"` // it could not be examined; no fault
+	Text    string `json:"text"`
+	Type    string `json:"type,omitempty"` // the command that mends a fault
+	Back    string `json:"back,omitempty"` // the command that undoes it
+	Both    string `json:"both,omitempty"` // another way, which changes nothing for others
 }
+
+// isFault reports whether something is wrong.
+func isFault(f Finding) bool { return !f.OK && !f.Unknown }
 
 // examination is one run. Its fields are filled in before the checks.
 type examination struct {
 	*Doctor
-	unit   *service // nil: none is installed
+	units  map[string]properties // of systemd; empty: it does not manage gophd
 	flags  *daemon.Flags
 	failed error // why the settings cannot be read
 	at     []netip.AddrPort
-	tree   *site.Site     // of the first host; nil: not open
-	snap   *site.Snapshot // its policy; nil: not read
-	noSite error
-	silent string // why the server is not asked; "": it is
-	said   map[string]heard
+	sight  sight // what the service sees of the disk
+	faults int   // found so far
+	said   map[string]reply
+	same   []Finding // the faults of robots.txt, once it was requested
 }
 
 // A checkup is one check.
 type checkup struct {
 	name string
 	run  func(*examination, context.Context) []Finding
-	tree bool // needs the tree
 }
 
 // checks are in the order of a start: a fault further up often explains those below.
-var checks = []checkup{
-	{"unit", (*examination).units, false},
-	{"settings", (*examination).settings, false},
-	{"sandbox", (*examination).dropIns, false},
-	{"directories", (*examination).directories, false},
-	{"homes", (*examination).homes, false},
-	{"uids", (*examination).uids, false},
-	{"port", (*examination).port, false},
-	{"name", (*examination).hostName, false},
-	{"certificate", (*examination).certificates, false},
-	{"programs", (*examination).programs, false},
-	{"writable", (*examination).writable, false},
-	{"outside", (*examination).outside, false},
-	{"keys", (*examination).keys, true},
-	{"annotations", (*examination).annotations, true},
-	{"robots.txt", (*examination).robots, true},
-	{"noindex", (*examination).noindex, true},
-	{"search", (*examination).search, true},
-}
+var checks = slices.Concat([]checkup{
+	{"unit", (*examination).loaded},
+	{"settings", (*examination).settings},
+	{"sandbox", (*examination).allowed},
+}, seen, []checkup{
+	{"homes", (*examination).homes},
+	{"port", (*examination).port},
+	{"service", (*examination).service},
+	{"name", (*examination).hostName},
+	{"certificate", (*examination).certificates},
+	{"robots.txt", (*examination).robots},
+	{"fronts", (*examination).fronts},
+	{"noindex", (*examination).noindex},
+	{"search", (*examination).search},
+})
 
 // askTimeout bounds each question to the server.
 const askTimeout = 5 * time.Second
 
 // Run examines and prints. Its error is [exit.ErrNo] if there is a fault.
 func (d *Doctor) Run(ctx context.Context) error {
+	if d.AsService {
+		return json.NewEncoder(d.Out).Encode(d.look(ctx))
+	}
 	run := checks
 	if d.Only != "" {
 		i := slices.IndexFunc(checks, func(c checkup) bool { return c.name == d.Only })
@@ -113,24 +123,28 @@ func (d *Doctor) Run(ctx context.Context) error {
 		}
 		run = checks[i : i+1]
 	}
-	x := d.begin()
-	if d.Only == "" && d.Settings == nil && !d.Installed() {
+
+	x := d.begin(ctx)
+	if d.Only == "" && d.Settings == nil && !d.installed(x.units) {
 		run = checks[:1]
 	}
-	if slices.ContainsFunc(run, func(c checkup) bool { return c.tree }) && x.flags.Root != "" {
-		defer x.readTree(ctx)()
+	if len(run) > 1 || run[0].name != "port" {
+		x.lookAsService(ctx)
 	}
 	all := []Finding{}
 	for _, c := range run {
 		for _, f := range c.run(x, ctx) {
 			f.Check = c.name
+			if isFault(f) {
+				x.faults++
+			}
 			all = append(all, f)
 		}
 	}
 	if err := d.print(all); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(f Finding) bool { return !f.OK }) {
+	if x.faults > 0 {
 		return exit.ErrNo
 	}
 	return nil
@@ -146,46 +160,32 @@ func Names() string {
 }
 
 // Installed reports whether the machine has a service for gophd.
-func (d *Doctor) Installed() bool {
-	return readService(d.Machine, "gophd") != nil || d.exists(openrcFile)
+func (d *Doctor) Installed(ctx context.Context) bool { return d.installed(d.readUnits(ctx)) }
+
+func (d *Doctor) installed(units map[string]properties) bool {
+	return len(units) > 0 || d.exists(openrcFile)
 }
 
-// begin reads the unit and the settings.
-func (d *Doctor) begin() *examination {
-	x := &examination{Doctor: d, unit: readService(d.Machine, "gophd"), flags: d.Settings, failed: d.Failed, said: map[string]heard{}}
-	if x.flags == nil {
+// begin reads the state of the units and the settings.
+func (d *Doctor) begin(ctx context.Context) *examination {
+	x := &examination{Doctor: d, flags: d.Settings, failed: d.Failed, said: map[string]reply{}}
+	if d.Settings == nil {
+		x.units = d.readUnits(ctx)
 		x.flags, x.failed = d.Parse(x.started())
 	}
 	if x.Addrs == nil {
 		x.Addrs = interfaces()
 	}
 	x.at = x.addresses()
-	x.silent = x.whySilent()
 	return x
 }
 
-// readTree reads the tree and compiles its policy; robots.txt names the sitemaps. The
-// tree stays open until closed is called.
-func (x *examination) readTree(ctx context.Context, sitemaps ...string) (closed func()) {
-	conf, _, err := x.flags.Parts()
-	conf.Sitemaps = sitemaps
-	conf.Watch, conf.Files, conf.Users = site.WatchOff, true, x.onMachine(conf.Users)
-	for name, dir := range conf.Mounts {
-		conf.Mounts[name] = x.onMachine(dir)
+// command runs a program, and returns what it prints.
+func (d *Doctor) command(ctx context.Context, words ...string) ([]byte, error) {
+	if d.Command != nil {
+		return d.Command(ctx, words...)
 	}
-	var tree *site.Site
-	if err == nil {
-		tree, err = site.Open(x.onMachine(x.flags.Root), conf)
-	}
-	if x.noSite = err; err != nil {
-		return func() {}
-	}
-	defer terminal.Progress(x.Err, func() string { return fmt.Sprintf("reading the tree: %d directories", tree.Scanned()) })()
-	snap, stop, err := tree.Read(ctx)
-	if x.tree, x.snap, x.noSite = tree, snap, err; err != nil {
-		return tree.Close
-	}
-	return func() { _ = stop(); tree.Close() }
+	return exec.CommandContext(ctx, words[0], words[1:]...).Output() // #nosec G204: programs of systemd
 }
 
 // onMachine is where an absolute path of the examined machine lies here.
@@ -206,13 +206,17 @@ func (d *Doctor) exists(name string) bool {
 	return err == nil
 }
 
-// okf and faultf make findings.
+// okf, faultf and unknownf make findings.
 func okf(format string, args ...any) []Finding {
 	return []Finding{{OK: true, Text: fmt.Sprintf(format, args...)}}
 }
 
 func faultf(command, format string, args ...any) []Finding {
 	return []Finding{{Type: command, Text: fmt.Sprintf(format, args...)}}
+}
+
+func unknownf(format string, args ...any) []Finding {
+	return []Finding{{Unknown: true, Text: fmt.Sprintf(format, args...)}}
 }
 
 // print writes the findings, in colours at a terminal.
@@ -226,9 +230,12 @@ func (d *Doctor) print(all []Finding) error {
 	}
 	var b strings.Builder
 	for _, f := range all {
-		word := ok
-		if !f.OK {
-			word = fault
+		word := fault
+		switch {
+		case f.OK:
+			word = ok
+		case f.Unknown:
+			word = "unknown:"
 		}
 		fmt.Fprintf(&b, "%s %s: %s\n", word, f.Check, diag.Printable(f.Text))
 		for _, line := range []struct{ name, command string }{{"type", f.Type}, {"back", f.Back}, {"both", f.Both}} {

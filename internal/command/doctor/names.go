@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/process/keypair"
 )
 
 // hostName reports whether the name in menus leads to this machine.
@@ -60,65 +61,91 @@ func (x *examination) hostName(ctx context.Context) []Finding {
 	return faultf(correct, "menus call this host %s, which is another machine: %s; NAME is the one of this machine", name, addrs[0])
 }
 
-// credentials is where systemd shows a service what LoadCredential= has loaded.
-const credentials = "/run/credentials/gophd.service/"
-
 // certificates reports whether each can be read, is valid, and is the one that the server
 // shows.
 func (x *examination) certificates(ctx context.Context) (all []Finding) {
-	for i, file := range x.flags.TLSCert[:min(len(x.flags.TLSCert), len(x.flags.TLSKey))] {
-		all = append(all, x.certificate(ctx, file, x.flags.TLSKey[i])...)
-	}
+	pairs := x.flags.SelfSigned()
 	if x.flags.TLSSelfSigned == "" {
-		return all
+		pairs = nil
 	}
-	for _, pair := range x.flags.SelfSigned() {
-		if x.exists(pair.Cert) {
-			all = append(all, x.certificate(ctx, pair.Cert, pair.Key)...)
+	for i, file := range x.flags.TLSCert[:min(len(x.flags.TLSCert), len(x.flags.TLSKey))] {
+		pairs = append(pairs, keypair.CertKey{Cert: file, Key: x.flags.TLSKey[i]})
+	}
+	covered, bought := map[string]bool{}, false
+	for _, pair := range pairs {
+		file, handed := x.source(pair.Cert)
+		key, _ := x.source(pair.Key)
+		if x.exists(file) {
+			f, selfSigned := x.certificate(ctx, file, key, handed, covered)
+			all, bought = append(all, f...), bought || !selfSigned
 		}
+	}
+
+	// A client that asks for a host refuses the certificate of another one.
+	var lacking, names []string
+	if x.flags.Host != "" {
+		names = []string{x.flags.Host}
+	}
+	for _, host := range x.flags.VHosts {
+		name, _, _ := strings.Cut(host, "=")
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if _, err := netip.ParseAddr(name); err != nil && len(covered) > 0 && !covered[name] {
+			lacking = append(lacking, name)
+		}
+	}
+	if len(lacking) > 0 && !slices.ContainsFunc(all, isFault) {
+		mend := x.selfSigned()
+		if bought {
+			mend = diag.Command("certbot", "certonly", "--expand", "-d", strings.Join(names, ","))
+		}
+		all = append(all, faultf(mend, "no certificate is for %s", strings.Join(lacking, ", "))...)
 	}
 	return all
 }
 
-func (x *examination) certificate(ctx context.Context, file, key string) []Finding {
-	file, handed := x.source(file)
-	key, _ = x.source(key)
+// certificate examines one certificate, and notes the hosts that it covers.
+func (x *examination) certificate(ctx context.Context, file, key string, handed bool, covered map[string]bool) (all []Finding, selfSigned bool) {
 	pair, err := tls.LoadX509KeyPair(x.onMachine(file), x.onMachine(key))
 	var cert *x509.Certificate
 	if err == nil {
 		cert, err = x509.ParseCertificate(pair.Certificate[0])
 	}
-	selfSigned := err == nil && bytes.Equal(cert.RawIssuer, cert.RawSubject)
-	host := x.flags.Host
-	switch {
-	case os.IsPermission(err):
-		return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "certificate"), "%v", err)
-	case os.IsNotExist(err):
-		from := "/etc/letsencrypt/live/" + cmp.Or(host, "HOST")
-		return faultf(diag.Command("cp", "--", from+"/fullchain.pem", file)+" && "+diag.Command("cp", "--", from+"/privkey.pem", key)+" && "+x.restart(), "%v", err)
-	case err != nil:
-		return faultf(renew(path.Dir(file) == x.flags.TLSSelfSigned, file, key, x.restart()), "%v", err)
-	case time.Now().After(cert.NotAfter):
-		return faultf(renew(selfSigned, file, key, x.restart()), "%s is not valid since %s", file, cert.NotAfter.Format(time.DateOnly))
-	case time.Until(cert.NotAfter) < 7*24*time.Hour:
-		return faultf(renew(selfSigned, file, key, x.restart()), "%s ends on %s and was not renewed", file, cert.NotAfter.Format(time.DateOnly))
-	case host != "" && !selfSigned && cert.VerifyHostname(host) != nil:
-		return faultf(diag.Command("certbot", "certonly", "-d", host), "%s is not for %s, but for %s", file, host, strings.Join(cert.DNSNames, ", "))
+	if err != nil {
+		if os.IsPermission(err) && os.Geteuid() != 0 {
+			return unknownf("%v", err), false
+		}
+		return nil, true // the check of keys says so
 	}
+	covered[""] = true
+	for _, host := range append([]string{x.flags.Host}, x.flags.VHosts...) {
+		host, _, _ = strings.Cut(host, "=")
+		if host != "" && cert.VerifyHostname(host) == nil {
+			covered[host] = true
+		}
+	}
+	selfSigned = bytes.Equal(cert.RawIssuer, cert.RawSubject)
 	ends := cert.NotAfter.Format(time.DateOnly)
-	if x.silent != "" {
-		return okf("%s, valid until %s", file, ends)
+	switch {
+	case time.Now().After(cert.NotAfter):
+		return faultf(renew(selfSigned, file, key, x.restart()), "%s expired on %s", file, ends), selfSigned
+	case time.Until(cert.NotAfter) < 7*24*time.Hour:
+		return faultf(renew(selfSigned, file, key, x.restart()), "%s expires on %s and was not renewed", file, ends), selfSigned
 	}
-	shown, err := x.served(ctx, cmp.Or(host, firstName(cert)))
+	if x.mayNotAsk() != nil {
+		return okf("%s, valid until %s", file, ends), selfSigned
+	}
+	shown, err := x.shown(ctx, cmp.Or(firstName(cert), x.flags.Host))
 	switch {
 	case err != nil:
-		return faultf(x.restart(), "no TLS at %s: %v", x.at[0], err)
+		return faultf(x.restart(), "no TLS at %s: %v", x.at[0], err), selfSigned
 	case !bytes.Equal(shown, cert.Raw) && handed:
-		return faultf(diag.Command("systemctl", "restart", "gophd"), "the server shows another certificate than %s: systemd hands it over at a start", file)
+		return faultf(diag.Command("systemctl", "restart", "gophd"), "the server shows another certificate than %s: systemd hands it over at a start", file), selfSigned
 	case !bytes.Equal(shown, cert.Raw):
-		return faultf(x.reload(), "the server shows another certificate than %s", file)
+		return faultf(x.reload(), "the server shows another certificate than %s", file), selfSigned
 	}
-	return okf("%s, valid until %s, is the one that the server shows", file, ends)
+	return okf("%s, valid until %s, is the one that the server shows", file, ends), selfSigned
 }
 
 func firstName(cert *x509.Certificate) string {
@@ -138,12 +165,12 @@ func renew(selfSigned bool, file, key, restart string) string {
 // source is the file behind a credential of the unit: what the server has at hand is a copy.
 func (x *examination) source(file string) (from string, handed bool) {
 	name, ok := strings.CutPrefix(file, credentials)
-	if !ok || x.unit == nil {
+	if !ok || !x.underSystemd() {
 		return file, false
 	}
 	from = path.Join("/etc/credstore", name)
-	for _, v := range values(x.unit.service, "LoadCredential") {
-		if id, at, named := strings.Cut(v, ":"); named && id == name {
+	for line := range strings.Lines(x.unit()["LoadCredential"]) {
+		if id, at, _ := strings.Cut(strings.TrimSpace(line), ":"); id == name && path.IsAbs(at) {
 			from = at
 		}
 	}

@@ -25,8 +25,10 @@ var (
 // names, at an address of this machine, if possible the one that the world reaches.
 func (x *examination) addresses() (all []netip.AddrPort) {
 	var listen []string
-	if x.unit != nil && x.Settings == nil {
-		listen = values(x.unit.socket, "ListenStream")
+	for line := range strings.Lines(x.units["gophd.socket"]["Listen"]) {
+		if addr, kind, _ := strings.Cut(strings.TrimSpace(line), " "); kind == "(Stream)" {
+			listen = append(listen, addr)
+		}
 	}
 	for _, addr := range x.flags.Listen {
 		addr, _, _ = strings.Cut(addr, "=")
@@ -72,14 +74,6 @@ func (x *examination) ownAddress() netip.Addr {
 	return best
 }
 
-// whySilent reports why the server must not be asked: a request would start it.
-func (x *examination) whySilent() string {
-	if x.unit == nil || x.Settings != nil || len(x.processes("gophd")) > 0 {
-		return ""
-	}
-	return "gophd does not run now: systemd starts it for the first visitor"
-}
-
 // processes returns the ids of the other processes of a program.
 func (d *Doctor) processes(program string) (pids []string) {
 	list, _ := filepath.Glob(d.onMachine("/proc/[0-9]*/comm"))
@@ -107,24 +101,23 @@ func (x *examination) port(ctx context.Context) (all []Finding) {
 
 // unseen reports on a port whose holder only root sees: gophd is known by what it says.
 func (x *examination) unseen(ctx context.Context, port uint16) []Finding {
-	if x.silent != "" || x.at[0].Port() != port {
+	if x.at[0].Port() != port {
 		return okf("port %d is held; root sees by which program", port)
 	}
-	for sel, mark := range map[string]string{"caps.txt": "ServerSoftware=gophd", "robots.txt": "# robots.txt made by gophd"} {
-		if text, err := x.ask(ctx, sel); err == nil && bytes.Contains(text, []byte(mark)) {
-			return okf("port %d is held by gophd", port)
-		}
+	if text, err := x.ask(ctx, "robots.txt"); err == nil && bytes.HasPrefix(text, []byte(madeByGophd)) {
+		return okf("port %d is held by gophd", port)
 	}
 	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"), "port %d is held by another program than gophd; root sees by which", port)
 }
 
+// onePort reports who holds a port.
 func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 	inodes := x.listeners(port)
 	if len(inodes) == 0 {
 		switch {
-		case x.Settings == nil && x.unit == nil && x.exists(openrcFile):
+		case x.Settings == nil && !x.underSystemd() && x.exists(openrcFile):
 			return faultf(diag.Command("rc-service", "gophd", "start"), "nothing listens at port %d", port)
-		case x.Settings != nil || x.unit == nil:
+		case !x.underSystemd():
 			return faultf(x.start(), "nothing listens at port %d", port)
 		}
 		return faultf(resetFailed+"; "+enableGophd, "nothing listens at port %d", port)
@@ -135,7 +128,7 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 	case program == "gophd":
 		return okf("port %d is held by gophd", port)
 	case program == "systemd", program == "":
-		if other = x.otherSocket(port); other == "" && program == "" {
+		if other = x.otherSocket(ctx, port); other == "" && program == "" {
 			return x.unseen(ctx, port)
 		} else if other == "" {
 			return okf("port %d is held by systemd, for gophd", port)
@@ -147,7 +140,8 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 	name := strings.TrimSuffix(strings.TrimSuffix(other, ".service"), ".socket")
 	units := []string{other}
 	for _, more := range []string{name + ".socket", name + ".service"} {
-		if more != other && slices.ContainsFunc(unitDirs, func(dir string) bool { return x.exists(filepath.Join(dir, more)) }) {
+		out, _ := x.command(ctx, "systemctl", "show", "--value", "-p", "LoadState", more)
+		if more != other && strings.TrimSpace(string(out)) == "loaded" {
 			units = append(units, more)
 		}
 	}
@@ -158,7 +152,7 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 		Both: diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d") + " && " + diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf", "/etc/systemd/system/gophd.socket.d/") +
 			" && " + diag.Command("systemctl", "daemon-reload") + " && " + enableGophd,
 	}
-	if x.unit == nil {
+	if !x.underSystemd() {
 		f.Type = diag.Command("rc-service", name, "stop") + " && " + diag.Command("rc-service", "gophd", "start")
 		f.Back = diag.Command("rc-service", "gophd", "stop") + " && " + diag.Command("rc-service", name, "start")
 		f.Both = diag.Command("echo", "GOPHD_LISTEN=:7070") + " >>" + openrcFile + " && " + diag.Command("rc-service", "gophd", "start")
@@ -207,21 +201,33 @@ func (x *examination) holder(inodes []string) (program, service string) {
 	return program, service
 }
 
-// otherSocket returns the enabled unit of another server for which systemd listens at a
-// port.
-func (x *examination) otherSocket(port uint16) string {
-	enabled, _ := filepath.Glob(x.onMachine("/etc/systemd/system/sockets.target.wants/*.socket"))
-	for _, file := range enabled {
-		name := filepath.Base(file)
-		if strings.HasPrefix(name, "gophd") {
-			continue
-		}
-		_, options := new(service).readUnit(x.Machine, name)
-		for _, addr := range values(options, "ListenStream") {
-			if addr == strconv.Itoa(int(port)) || strings.HasSuffix(addr, ":"+strconv.Itoa(int(port))) {
-				return name
-			}
+// otherSocket returns the unit of another server for which systemd listens at a port.
+func (x *examination) otherSocket(ctx context.Context, port uint16) string {
+	out, _ := x.command(ctx, "systemctl", "list-sockets", "--no-legend", "--no-pager", "--plain")
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) > 1 && strings.HasSuffix(":"+f[0], ":"+strconv.Itoa(int(port))) && !strings.HasPrefix(f[1], "gophd") {
+			return f[1]
 		}
 	}
 	return ""
+}
+
+// pid is the process that holds the server's port, or PID if this user does not see it.
+func (x *examination) pid() string {
+	port := uint16(70)
+	if len(x.at) > 0 {
+		port = x.at[0].Port()
+	}
+	inodes := x.listeners(port)
+	for _, pid := range x.processes("gophd") {
+		open, _ := filepath.Glob(x.onMachine("/proc/" + pid + "/fd/*"))
+		for _, fd := range open {
+			to, _ := os.Readlink(fd)
+			if slices.Contains(inodes, strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")) {
+				return pid
+			}
+		}
+	}
+	return "PID"
 }

@@ -1,0 +1,375 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/process/systemd"
+)
+
+// unitNames are the units of the package: the service, its socket, those of the fronts.
+var unitNames = []string{"gophd.service", "gophd.socket", "gophd-gemini.socket", "gophd-spartan.socket", "gophd-nex.socket", "gophd-finger.socket"}
+
+// The files of settings; OpenRC's for machines without systemd.
+const (
+	settingsFile = "/etc/default/gophd"
+	openrcFile   = "/etc/conf.d/gophd"
+)
+
+// properties are what systemctl show prints of a unit. A property that is printed several
+// times has one value a line.
+type properties map[string]string
+
+func (p properties) yes(name string) bool { return p[name] == "yes" }
+
+// readUnits asks systemd for the units. It returns none where there is no gophd.service.
+func (d *Doctor) readUnits(ctx context.Context) map[string]properties {
+	out, err := d.command(ctx, append([]string{"systemctl", "show", "--no-pager"}, unitNames...)...)
+	if err != nil {
+		return nil
+	}
+	units := map[string]properties{}
+	for block := range strings.SplitSeq(string(out), "\n\n") {
+		p := properties{}
+		for line := range strings.Lines(block) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+			if p[name] != "" {
+				value = p[name] + "\n" + value
+			}
+			p[name] = value
+		}
+		units[p["Id"]] = p
+	}
+	if state := units[unitNames[0]]["LoadState"]; state == "" || state == "not-found" {
+		return nil
+	}
+	return units
+}
+
+// underSystemd reports whether the service of systemd is examined.
+func (x *examination) underSystemd() bool { return len(x.units) > 0 }
+
+func (x *examination) unit() properties { return x.units[unitNames[0]] }
+
+// loaded reports units that systemd does not start as they are.
+func (x *examination) loaded(context.Context) (all []Finding) {
+	switch {
+	case x.Settings != nil:
+		return nil
+	case !x.underSystemd() && x.exists(openrcFile):
+		return okf("%s, for OpenRC", openrcFile)
+	case !x.underSystemd() && x.exists("/usr/local/share/gophd/systemd/gophd.service"):
+		return faultf(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service", "/usr/local/share/gophd/systemd/gophd.socket", "/etc/systemd/system/")+" && "+diag.Command("systemctl", "daemon-reload"),
+			"there is no gophd.service; gophd doctor DIR examines a gophd without one")
+	case !x.underSystemd():
+		return faultf(diag.Command("sudo", "make", "install"), "systemd has no gophd.service; gophd doctor DIR examines a gophd without one")
+	}
+	reload := ""
+	for _, name := range unitNames {
+		unit := x.units[name]
+		switch unit["LoadState"] {
+		case "masked":
+			all = append(all, faultf(diag.Command("systemctl", "unmask", name)+" && "+x.restart(), "%s is masked: systemd does not start it", name)...)
+		case "bad-setting", "error":
+			all = append(all, faultf(x.mendUnit(unit), "systemd does not load %s: %s", name, unit["LoadError"])...)
+		}
+		added, _ := filepath.Glob(x.onMachine("/etc/systemd/system/" + name + ".d/*.conf"))
+		unread := slices.ContainsFunc(added, func(file string) bool {
+			return !slices.Contains(strings.Fields(unit["DropInPaths"]), "/"+strings.TrimPrefix(strings.TrimPrefix(file, x.Machine), "/"))
+		})
+		if unit.yes("NeedDaemonReload") || unread { // systemd does not notice a directory that is new
+			reload = cmp.Or(reload, name)
+		}
+	}
+	if reload != "" {
+		all = append(all, faultf(diag.Command("systemctl", "daemon-reload")+" && "+x.restart(), "%s was changed, and systemd has not read it again", reload)...)
+	}
+	if all != nil {
+		return all
+	}
+	text := x.unit()["FragmentPath"]
+	var with []string
+	for file := range strings.FieldsSeq(x.unit()["DropInPaths"] + " " + x.units["gophd.socket"]["DropInPaths"]) {
+		with = append(with, filepath.Base(file))
+	}
+	if len(with) > 0 {
+		text += ", with " + strings.Join(with, ", ")
+	}
+	return okf("%s", text)
+}
+
+// mendUnit returns the command for a unit that systemd does not load. The usual mistake is
+// a drop-in whose ExecStart= adds a second command: an empty one before it removes the first.
+func (x *examination) mendUnit(unit properties) string {
+	reload := diag.Command("systemctl", "daemon-reload") + " && " + x.restart()
+	for file := range strings.FieldsSeq(unit["DropInPaths"]) {
+		starts := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(x.read(file))
+		if starts != nil && strings.TrimSpace(starts[1]) != "" {
+			return diag.Command("sed", "-i", `0,/^ExecStart=./s//ExecStart=\n&/`, file) + " && " + reload
+		}
+	}
+	return diag.Command("systemctl", "revert", unit["Id"]) + " && " + reload
+}
+
+// service reports the sockets of fronts that do not listen, and a service that has failed,
+// with its last message in the journal.
+func (x *examination) service(ctx context.Context) (all []Finding) {
+	if !x.underSystemd() {
+		return nil
+	}
+	for _, name := range unitNames[2:] {
+		unit := x.units[name]
+		if unit["UnitFileState"] == "enabled" && unit["ActiveState"] != "active" {
+			all = append(all, faultf(x.restart(), "%s is enabled and does not listen: it is %s", name, unit["ActiveState"])...)
+		}
+	}
+	unit := x.unit()
+	if unit["ActiveState"] != "failed" && unit["Result"] == "success" && x.units["gophd.socket"]["ActiveState"] != "failed" {
+		if all == nil {
+			all = okf("%s", unit["ActiveState"])
+		}
+		return all
+	}
+	text := fmt.Sprintf("the service failed (%s, status %s)", unit["Result"], unit["ExecMainStatus"])
+	if message, hint := x.lastError(ctx); message != "" {
+		text += ": " + message
+		if hint != "" {
+			text += " (hint: " + hint + ")"
+		}
+	}
+	return append(all, faultf(x.restart(), "%s", text)...)
+}
+
+// lastError returns the last error of the service in the journal, with its hint.
+func (x *examination) lastError(ctx context.Context) (message, hint string) {
+	out, _ := x.command(ctx, "journalctl", "--no-pager", "-q", "-o", "cat", "-n", "50", "-p", "warning", "-t", "gophd", "-u", unitNames[0])
+	for line := range strings.Lines(string(out)) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "gophd: hint: "); ok {
+			hint = text
+		} else if text, ok := strings.CutPrefix(strings.TrimSpace(line), "gophd: "); ok {
+			message, hint = text, ""
+		}
+	}
+	return message, hint
+}
+
+// started returns the arguments and the variables that the service starts with.
+func (x *examination) started() (args, env []string) {
+	if !x.underSystemd() {
+		for _, s := range parseSettings(x.read(openrcFile)) {
+			env = append(env, strings.TrimSpace(strings.TrimPrefix(s.name, "export "))+"="+s.value)
+		}
+		return nil, env
+	}
+	env = unquoted(x.unit()["Environment"])
+	for line := range strings.Lines(x.unit()["EnvironmentFiles"]) {
+		file, _, _ := strings.Cut(line, " (")
+		for _, s := range parseSettings(x.read(strings.TrimSpace(file))) {
+			if s.valid() {
+				env = append(env, s.name+"="+s.value)
+			}
+		}
+	}
+	if _, line, ok := strings.Cut(x.unit()["ExecStart"], "argv[]="); ok {
+		line, _, _ = strings.Cut(line, " ;")
+		args = unquoted(line)[1:]
+	}
+	return args, env
+}
+
+// A setting is one assignment of a file of settings.
+type setting struct {
+	line        int
+	name, value string
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// valid reports whether systemd accepts the name. It ignores others.
+func (s setting) valid() bool { return variableName.MatchString(s.name) }
+
+// parseSettings reads a file as systemd.exec(5) says of EnvironmentFile=: a line that ends
+// with a backslash continues.
+func parseSettings(text string) (all []setting) {
+	number := 0
+	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", "\x00"), "\n") {
+		first := number + 1
+		number += 1 + strings.Count(line, "\x00")
+		line = strings.TrimSpace(strings.ReplaceAll(line, "\x00", ""))
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		all = append(all, setting{first, strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)})
+	}
+	return all
+}
+
+// unquoted splits a line at blanks outside of quotes.
+func unquoted(line string) (words []string) {
+	var quote rune
+	for _, word := range strings.FieldsFunc(strings.Map(func(r rune) rune {
+		switch {
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+			return -1
+		case quote != 0 && r == quote:
+			quote = 0
+			return -1
+		case quote != 0 && r == ' ':
+			return '\x00' // stays inside its word
+		}
+		return r
+	}, line), func(r rune) bool { return r == ' ' || r == '\t' }) {
+		words = append(words, strings.ReplaceAll(word, "\x00", " "))
+	}
+	return words
+}
+
+// file is the file of the settings.
+func (x *examination) file() string {
+	if !x.underSystemd() && !x.inUnit() {
+		return openrcFile
+	}
+	return settingsFile
+}
+
+// settings reports lines that set nothing, and settings with which gophd would not start.
+func (x *examination) settings(context.Context) (all []Finding) {
+	if x.Settings == nil {
+		all = x.ignored()
+	}
+	err := x.failed
+	if err == nil {
+		_, err = x.flags.Settings()
+	}
+	if err == nil && all == nil {
+		return okf("all valid")
+	} else if err == nil {
+		return all
+	}
+	text, command := err.Error(), "gophd -help"
+	var e *exit.CommandError
+	if errors.As(err, &e) && e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	if x.Settings == nil {
+		command = x.mend(err.Error(), text)
+	} else if name, ok := strings.CutPrefix(err.Error(), "unknown variable "); ok {
+		command = diag.Command("unset", name)
+	}
+	return append(all, faultf(command, "%s", text)...)
+}
+
+// ignored reports lines that look like settings and set nothing.
+func (x *examination) ignored() (all []Finding) {
+	for _, s := range parseSettings(x.read(x.file())) {
+		name := strings.ToUpper(strings.TrimSpace(strings.TrimPrefix(s.name, "export ")))
+		mine := strings.HasPrefix(name, "GOPHD_")
+		if shell := !x.underSystemd() && strings.HasPrefix(s.name, "export GOPHD_"); !mine || shell || s.valid() && s.name == name {
+			continue
+		}
+		mend := diag.Command("sed", "-i", fmt.Sprintf(`%ds/^[^=]*=[[:space:]]*/%s=/`, s.line, name), x.file()) + " && " + x.restart()
+		all = append(all, faultf(mend, "%s:%d: %s= sets nothing: a line is %s=VALUE", x.file(), s.line, s.name, name)...)
+	}
+	return all
+}
+
+// mend returns the command that takes a wrong setting out of its file, or gives it the name
+// that it was meant to have.
+func (x *examination) mend(message, hint string) string {
+	for _, s := range parseSettings(x.read(x.file())) {
+		flag := "-" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s.name, "GOPHD_"), "_", "-"))
+		words := strings.FieldsFunc(message, func(r rune) bool { return r == ' ' || r == ':' || r == ',' })
+		if !slices.Contains(words, s.name) && !slices.Contains(words, flag) {
+			continue
+		}
+		if _, near, ok := strings.Cut(hint, "did you mean GOPHD_"); ok {
+			near, _, _ = strings.Cut(near, "?")
+			return x.sed(fmt.Sprintf("s/^%s=/GOPHD_%s=/", s.name, near))
+		}
+		return x.sed(fmt.Sprintf("s/^%s=/#&/", s.name))
+	}
+	return "${EDITOR:-vi} " + x.file()
+}
+
+// sed is the command that changes the settings and starts the server again.
+func (x *examination) sed(script string) string {
+	return diag.Command("sed", "-i", script, x.file()) + " && " + x.restart()
+}
+
+// restart is the command that starts the server again, also after it has failed.
+func (x *examination) restart() string {
+	switch {
+	case x.AsService:
+		return restartLater
+	case x.Settings != nil && len(x.at) > 0 && len(x.listeners(x.at[0].Port())) == 0:
+		return x.start()
+	case x.Settings != nil:
+		return diag.Command("kill", x.pid()) + "; " + x.start()
+	case !x.underSystemd():
+		return diag.Command("rc-service", "gophd", "restart")
+	}
+	units := []string{"gophd.socket"}
+	for _, name := range unitNames[2:] {
+		if x.units[name]["UnitFileState"] == "enabled" {
+			units = append(units, name)
+		}
+	}
+	units = append(units, "gophd.service")
+	reset := diag.Command(append([]string{"systemctl", "reset-failed"}, units...)...) + "; "
+	if len(units) == 2 {
+		return reset + diag.Command(append([]string{"systemctl", "restart"}, units...)...)
+	}
+	// A socket does not start while the service runs.
+	return reset + diag.Command(append([]string{"systemctl", "stop"}, units...)...) + "; " + diag.Command(append([]string{"systemctl", "start"}, units...)...)
+}
+
+// start is the command that starts a server without a unit.
+func (x *examination) start() string {
+	return diag.Command(append([]string{"gophd"}, x.Args...)...)
+}
+
+// reload is the command that makes the server read everything again.
+func (x *examination) reload() string {
+	switch {
+	case x.Settings != nil:
+		return diag.Command("kill", "-HUP", x.pid())
+	case !x.underSystemd():
+		return diag.Command("rc-service", "gophd", "reload")
+	}
+	return diag.Command("systemctl", "reload", "gophd")
+}
+
+// allowed reports settings that the unit does not allow.
+func (x *examination) allowed(context.Context) (all []Finding) {
+	if !x.underSystemd() {
+		return nil
+	}
+	if x.unit().yes("PrivateNetwork") {
+		if len(x.flags.Listen) > 0 {
+			all = append(all, faultf(systemd.Activate("listen"), "the unit has no network of its own, so gophd cannot listen at %s", x.flags.Listen[0])...)
+		}
+		if x.flags.Metrics != "" {
+			all = append(all, faultf(systemd.Activate("metrics"), "the unit has no network of its own, so gophd cannot listen at %s for Prometheus", x.flags.Metrics)...)
+		}
+		for _, front := range x.frontFlags() {
+			socket := "gophd-" + front.name + ".socket"
+			mend := diag.Command("sed", "-i", "s/^GOPHD_"+strings.ToUpper(front.name)+"=/#&/", settingsFile) + " && " + diag.Command("systemctl", "enable", socket) +
+				" && " + diag.Command("systemctl", "stop", "gophd.socket", "gophd.service") + " && " + diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service")
+			all = append(all, faultf(mend, "the unit has no network of its own, so gophd cannot listen at %s: %s does", front.addr, socket)...)
+		}
+	}
+	if all == nil {
+		return okf("the unit allows what the settings require")
+	}
+	return all
+}
