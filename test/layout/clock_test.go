@@ -21,7 +21,7 @@ var wall = map[string]bool{
 var mayAskTheWall = map[string]string{
 	"internal/process/keypair/selfsigned.go": "certificates are valid by the wall clock",
 	"internal/command/getcmd/known.go":       "certificates are valid by the wall clock",
-	"internal/command/doctor/ask.go":         "of files, compared with each other",
+	"internal/command/doctor/tree.go":        "of files, compared with each other",
 	"internal/process/metrics/metrics.go":    "told to Prometheus",
 	"internal/source/status/page.go":         "told to people",
 	"menu/names.go":                          "told to people",

@@ -79,7 +79,7 @@ func (x *examination) lookInUnit(ctx context.Context) ([]byte, error) {
 	}
 	unit, err := x.command(ctx, "systemctl", "cat", "--no-pager", unitNames[0])
 	if err != nil {
-		return nil, fmt.Errorf("systemctl cat: %w", err)
+		return nil, fmt.Errorf("reading the unit: %w", err)
 	}
 	dir, err := os.MkdirTemp("/run", "gophd-doctor-")
 	if err != nil {
