@@ -121,7 +121,7 @@ func checkConfigCommand() *cli.Command {
 			return err
 		}
 		if err := daemon.Check(c.Context, conf, c.App.ErrWriter); err != nil {
-			return seeDoctor(err)
+			return advise(err, seeDoctor)
 		}
 		_, err = fmt.Fprintln(c.App.Writer, "gophd would start")
 		return err

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/process/systemd"
 )
 
 // orchestrated matches the variables that Kubernetes sets for services named gophd*.
@@ -107,49 +104,4 @@ func checkEnvironment(app *cli.App) error {
 		return exit.Usagef(hint, "unknown variable %s", name)
 	}
 	return nil
-}
-
-// flagName matches what may be a flag in a message, and the value that follows it.
-var flagName = regexp.MustCompile(`(^|[ (])-([a-z]+(?:-[a-z]+)*)( (?:[A-Z0-9:/']|(?:nobody|gophd|gopher|view|page|off|slow|refuse|poll|inotify|require|auto|json)\b))?`)
-
-// inUnit names the settings of a service in place of flags, if systemd started gophd. Flags
-// that the unit itself has keep their names.
-func inUnit(app *cli.App, args []string, err error) error {
-	var e *exit.CommandError
-	if !systemd.InUnit() || !errors.As(err, &e) || e.Err == nil {
-		return err
-	}
-	flags := map[string]bool{}
-	for _, f := range app.Flags {
-		flags[f.Names()[0]] = !slices.ContainsFunc(args, func(arg string) bool {
-			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			return strings.HasPrefix(arg, "-") && name == f.Names()[0]
-		})
-	}
-	rename := func(text string) string {
-		if strings.Contains(text, "GOPHD_") {
-			return text
-		}
-		return flagName.ReplaceAllStringFunc(text, func(found string) string {
-			m := flagName.FindStringSubmatch(found)
-			if !flags[m[2]] {
-				return found
-			}
-			return m[1] + (&option{name: m[2]}).variable() + strings.Replace(m[3], " ", "=", 1)
-		})
-	}
-	hint := rename(e.Hint)
-	if !strings.Contains(hint, "/etc/") && !strings.Contains(hint, "systemctl") {
-		hint = strings.TrimPrefix(hint+"; settings are in /etc/default/gophd", "; ")
-	}
-	return &exit.CommandError{Status: e.Status, Err: errors.New(rename(err.Error())), Hint: hint}
-}
-
-// seeDoctor adds to the hint of a server that could not start where to look further.
-func seeDoctor(err error) error {
-	var e *exit.CommandError
-	if errors.As(err, &e) && e.Err != nil {
-		return &exit.CommandError{Status: e.Status, Err: err, Hint: strings.TrimPrefix(e.Hint+"; gophd doctor looks at everything", "; ")}
-	}
-	return err
 }

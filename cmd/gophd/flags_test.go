@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,7 +107,18 @@ func TestWrongStarts(t *testing.T) {
 	if err := os.WriteFile("hole/a.txt", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	// As root, another account is kept out.
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod("shut", 0)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod("shut", 0o755) })
+	account := ""
+	if os.Geteuid() == 0 {
+		account = "-user nobody "
+	}
 	for _, tt := range []struct{ args, message, hint string }{
+		{account + "-listen 127.0.0.1:0 shut/hole", "opening the content tree: shut/hole: permission denied", "must be able to enter " + dir + "/shut: chmod a+x " + dir + "/shut"},
+		{account + "-listen 127.0.0.1:0 -mount /m=shut/hole hole", "-mount /m=shut/hole: permission denied", "must be able to enter " + dir + "/shut: chmod a+x " + dir + "/shut"},
 		{"-max-conns -1 hole", `-max-conns is "-1"`, "want a number of 0 or more"},
 		{"-burst -1 hole", `-burst is "-1"`, "want a number of 0 or more"},
 		{"-rate -0.5 hole", `-rate is "-0.5"`, "want requests per second"},
@@ -143,9 +156,14 @@ func TestWrongStarts(t *testing.T) {
 		{"-trust-proxy 10.0.0.0/99 hole", `-trust-proxy is "10.0.0.0/99"`, "10.0.0.0/8"},
 		{"-trust-proxy haproxy.example hole", `-trust-proxy is "haproxy.example"`, "an address or a block"},
 		{"-tls-cert a.pem hole", "-tls-cert without its -tls-key", "one -tls-key for each -tls-cert"},
+		{"init hole", "hole is not empty: a.txt is in it", "to serve this one as it is: gophd hole"},
+		{"get http://example.org/", `unknown scheme "http"`, "gopher, gophers, gemini, spartan, nex and finger"},
 	} {
 		var stderr strings.Builder
 		args := append([]string{"gophd", "-sandbox", "off"}, strings.Fields(tt.args)...)
+		if name := strings.Fields(tt.args)[0]; name == "init" || name == "get" {
+			args = append(args[:1], args[3:]...)
+		}
 		status := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}, &stderr)
 		message, hint, _ := strings.Cut(stderr.String(), "gophd: hint: ")
 		if status != exit.Usage || !strings.Contains(message, tt.message) || !strings.Contains(hint, tt.hint) {
@@ -154,11 +172,29 @@ func TestWrongStarts(t *testing.T) {
 	}
 }
 
+// TestCheckConfigPrintsAll: a check reports all that keeps gophd from starting, of the
+// options or of the machine.
+func TestCheckConfigPrintsAll(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for args, want := range map[string][]string{
+		"-mount x -vhost y -port 1 -host a:b -tls-cert c .":                                 {`-mount "x"`, `-vhost "y"`, `-host "a:b"`, "-tls-cert without"},
+		"-listen 192.0.2.1:7070 -mount /m=/nope -access-log /nope/log -tls-self-signed . .": {"-mount /m=/nope: no such", "-access-log /nope/log: writing to /nope", "gophd.key is in the directory of -root", "cannot assign requested address"},
+	} {
+		var stderr strings.Builder
+		status := run(t.Context(), append([]string{"gophd", "check-config", "-sandbox", "off"}, strings.Fields(args)...), strings.NewReader(""), &strings.Builder{}, &stderr)
+		for _, message := range want {
+			if status != exit.Usage || !strings.Contains(stderr.String(), message) {
+				t.Errorf("%s: status %d, want %q\n%s", args, status, message, stderr.String())
+			}
+		}
+	}
+}
+
 // TestUpgradeWarns: a setting that 0.3.0 accepted is a warning.
 func TestUpgradeWarns(t *testing.T) {
 	for variable, message := range map[string]string{
 		"GOPHD_HOST=a..b":                "is no host name",
-		"GOPHD_HTTP_LANG=german":         "-http-lang",
+		"GOPHD_HTTP_LANG=german":         "GOPHD_HTTP_LANG=",
 		"GOPHD_ENFORCE_SPARE=10.0.0.0/8": "GOPHD_ENFORCE_SPARE without GOPHD_ENFORCE",
 		"GOPHD_USERS_MIN_UID=500":        "GOPHD_USERS_MIN_UID without GOPHD_USERS",
 		"GOPHD_MOUNT=/about-robots=/tmp": "gophd itself answers",

@@ -19,6 +19,7 @@ import (
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/process/systemd"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
@@ -28,8 +29,44 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	app := newApp()
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
 	app.Metadata = map[string]any{"typed": args}
-	return exit.Report(stderr, inUnit(app, args, app.RunContext(ctx, args)))
+	return report(stderr, app.RunContext(ctx, args))
 }
+
+// report prints why the program ends, and returns the exit status. Where systemd has started
+// it, the hint says where the settings are.
+func report(stderr io.Writer, err error) (status int) {
+	if systemd.InUnit() {
+		err = advise(err, "settings are in /etc/default/gophd")
+	}
+	var all daemon.Failures
+	if !errors.As(err, &all) {
+		return exit.Report(stderr, err)
+	}
+	status = exit.Failure
+	for _, err := range all {
+		status = min(status, exit.Report(stderr, err)) // it cannot work beats it may work later
+	}
+	return status
+}
+
+// advise adds to the hints of an error, unless they name the file or the command already.
+func advise(err error, more string) error {
+	var all daemon.Failures
+	if errors.As(err, &all) {
+		var advised daemon.Failures
+		for _, err := range all {
+			advised = append(advised, advise(err, more))
+		}
+		return advised
+	}
+	var e *exit.CommandError
+	if !errors.As(err, &e) || e.Err == nil || strings.Contains(e.Hint, "/etc/") || strings.Contains(e.Hint, "systemctl") {
+		return err
+	}
+	return &exit.CommandError{Status: e.Status, Err: err, Hint: strings.TrimPrefix(e.Hint+"; "+more, "; ")}
+}
+
+const seeDoctor = "gophd doctor looks at everything"
 
 func newApp() *cli.App {
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Category: string(catOther), Usage: "print the version"}
@@ -60,7 +97,7 @@ func newApp() *cli.App {
 			if !flags.Inetd && !meant(c, flags.Root) {
 				return exit.ErrNo
 			}
-			return seeDoctor(daemon.Run(c.Context, conf, c.App.ErrWriter))
+			return advise(daemon.Run(c.Context, conf, c.App.ErrWriter), seeDoctor)
 		},
 		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), doctorCommand(), robotsCommand(), getCommand(), wireCommand(), manualCommand()},
 		Suggest:              true,
@@ -93,7 +130,10 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	if err := checkNeeds(c.Command.Flags, func(err error) { flags.Warnings = append(flags.Warnings, err) }); err != nil {
 		return nil, err
 	}
-	flags.FromVariable = func(name string) bool { return given(c.Command.Flags, name).from == byVariable }
+	flags.Variable = func(name string) bool {
+		o := given(c.Command.Flags, name)
+		return o.from == byVariable || o.from == byDefault && systemd.InUnit()
+	}
 
 	// Of -quiet and -v the one that was typed wins over the other's variable.
 	switch quiet, verbose := given(c.Command.Flags, "quiet"), given(c.Command.Flags, "v"); {

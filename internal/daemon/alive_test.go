@@ -24,7 +24,7 @@ func testAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	s := &daemon{srv: &server.Server{}, listeners: []net.Listener{l}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	s := &daemon{srv: &server.Server{}, listeners: []listener{{gopherAndHTTP, l}}, log: slog.New(slog.NewTextHandler(&log, nil))}
 	alive := func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()

@@ -1,13 +1,13 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +48,7 @@ type Flags struct {
 	TLSCert, TLSKey []string
 	TLSSelfSigned   string // the directory; "": none
 
-	FrontAddrs
+	Gemini, Spartan, Nex, Finger []string // where each listens
 
 	RequestTimeout, StallTimeout, Drain time.Duration
 	MaxConns, MaxConnsPerIP             int
@@ -87,41 +87,62 @@ type Flags struct {
 
 	// Warnings are about options that do not stop a start.
 	Warnings []error
-	// FromVariable reports whether an option comes from a variable: a mistake there that an
-	// earlier version did not refuse is a warning, so that no upgrade stops a server.
-	FromVariable func(name string) bool
+	// Variable reports whether an option is set by its variable: messages name it so. A
+	// mistake there that an earlier version did not refuse is a warning, so that no upgrade
+	// stops a server. If nil, all options are flags.
+	Variable func(name string) bool
+
+	failures Failures // what is wrong with the options
 }
 
 // Settings configure a daemon. Everything that can be checked without touching the
 // machine has been checked.
 type Settings struct {
 	Flags
-	site        site.Config
-	front       func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
-	server      *server.Server                 // its limits; Run adds handler, certificates and log
-	view        web.PageOptions                // of all hosts
-	langs       map[string]string              // of hosts that have one of their own
-	search      *sitesearch.Searcher           // nil: none; Run adds the site
-	programs    []programs.Mapping
-	listen      []string
-	fronts      []frontAddr
-	listenNames map[string]string // the hosts of addresses that have one of their own
-	hosts       []*virtualHost    // the root's first
-	certs       []keypair.CertKey
-	logLevel    slog.Level
+	site      site.Config
+	front     func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
+	server    *server.Server                 // its limits; Run adds handler, certificates and log
+	view      web.PageOptions                // of all hosts
+	langs     map[string]string              // of hosts that have one of their own
+	search    *sitesearch.Searcher           // nil: none; Run adds the site
+	programs  []programs.Mapping
+	hosts     []*virtualHost // the root's first
+	endpoints []endpoint
+	certs     []keypair.CertKey
+	account   *sandbox.Identity // of -user; nil: none
+	logLevel  slog.Level
 }
 
-// Settings checks what the options mean together. Its errors come from package exit.
+// Failures are reasons why gophd cannot start. As an error, they are the first one.
+type Failures []error
+
+func (f Failures) Error() string { return f[0].Error() }
+
+func (f Failures) Unwrap() error { return f[0] }
+
+// orNil returns the failures as an error.
+func (f Failures) orNil() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// Settings checks what the options mean together. Its error is Failures, each from package
+// exit.
 func (f Flags) Settings() (*Settings, error) {
 	c := &Settings{Flags: f}
-	for _, check := range []func() error{c.parts, c.process, c.network, c.browsers, c.otherProtocols} {
-		if err := check(); err != nil {
-			return nil, err
-		}
-	}
+	c.parts()
+	c.process()
+	c.network()
+	c.browsers()
 	if f.Root == "" {
-		return nil, exit.Usagef("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
+		c.refuse("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
 	}
+	if err := c.failures.orNil(); err != nil {
+		return nil, err
+	}
+
 	opt := answer.HostOptions{BuildOptions: f.BuildOptions, Charset: f.Charset, Version: f.Version}
 	c.front = func(tree *site.Site) *gopher.Front {
 		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
@@ -137,27 +158,49 @@ func (f Flags) Settings() (*Settings, error) {
 	return c, nil
 }
 
-// doubtful refuses an option that is wrong but that earlier versions accepted; if it comes
-// from a variable, it warns.
-func (f *Flags) doubtful(option, hint, format string, args ...any) error {
-	err := exit.Usagef(hint, format, args...)
-	if f.FromVariable != nil && f.FromVariable(option) {
-		f.Warnings = append(f.Warnings, err)
-		return nil
+// option names an option, with a value, as it is set here: by a flag or by its variable.
+func (f *Flags) option(name string, value ...string) string {
+	text, between := "-"+name, " "
+	if f.Variable != nil && f.Variable(name) {
+		text, between = "GOPHD_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")), "="
 	}
-	return err
+	if len(value) > 0 {
+		text += between + value[0]
+	}
+	return text
+}
+
+// refuse notes that an option is wrong.
+func (f *Flags) refuse(hint, format string, args ...any) {
+	f.failures = append(f.failures, exit.Usagef(hint, format, args...))
+}
+
+// doubt notes that an option is wrong that earlier versions accepted.
+func (f *Flags) doubt(name, hint, format string, args ...any) {
+	if f.Variable != nil && f.Variable(name) {
+		f.warn(hint, format, args...)
+		return
+	}
+	f.refuse(hint, format, args...)
+}
+
+// warn notes that an option is doubtful.
+func (f *Flags) warn(hint, format string, args ...any) {
+	f.Warnings = append(f.Warnings, exit.Usagef(hint, format, args...))
 }
 
 // process checks the account and the log.
-func (c *Settings) process() error {
+func (c *Settings) process() {
 	if c.User != "" {
-		if _, err := sandbox.LookUpUser(c.User); err != nil {
-			return exit.Usagef("-user takes NAME or NAME:GROUP, known to this machine (or both as numbers)", "-user: %w", err)
+		u, err := sandbox.LookUpUser(c.User)
+		if err != nil {
+			c.refuse(c.option("user")+" takes NAME or NAME:GROUP, known to this machine (or both as numbers)", "%s: %w", c.option("user"), err)
 		}
+		c.account = &u
 	}
 	switch {
 	case c.Quiet && c.Verbose:
-		return exit.Usagef("leave one of them out", "-quiet and -v")
+		c.refuse("leave one of them out", "%s and %s", c.option("quiet"), c.option("v"))
 	case c.Quiet:
 		c.logLevel = slog.LevelWarn
 	case c.Verbose:
@@ -165,43 +208,33 @@ func (c *Settings) process() error {
 	}
 	for _, block := range c.Status {
 		if block.Bits() == 0 {
-			c.warn("name the addresses of those who look after the server: -status 192.0.2.0/24", "-status %s: everybody may see the status page", block)
+			c.warn("name the addresses of those who look after the server: "+c.option("status", "192.0.2.0/24"), "%s: everybody may see the status page", c.option("status", block.String()))
 		}
 	}
 	if host, _, err := net.SplitHostPort(c.Metrics); err == nil && (host == "" || host == "0.0.0.0" || host == "::") {
-		c.warn("-metrics localhost:PORT, unless another machine collects them", "-metrics %s: everybody who reaches this machine may read the metrics", c.Metrics)
+		c.warn(c.option("metrics", "localhost:PORT")+", unless another machine collects them", "%s: everybody who reaches this machine may read the metrics", c.option("metrics", c.Metrics))
 	}
-	return nil
-}
-
-func (f *Flags) warn(hint, format string, args ...any) {
-	f.Warnings = append(f.Warnings, exit.Usagef(hint, format, args...))
 }
 
 // Parts returns the parts of a site besides its root directory, and the rules of the
 // programs among them.
 func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 	c := &Settings{Flags: f}
-	err := c.parts()
-	return c.site, c.programs, err
+	c.parts()
+	return c.site, c.programs, c.failures.orNil()
 }
 
 // VirtualHosts returns the directories of -vhost by their names.
 func (f Flags) VirtualHosts() (map[string]string, error) {
-	f.Listen = nil
-	list, _, _, err := f.parseHosts()
-	if err != nil {
-		return nil, err
-	}
 	hosts := map[string]string{}
-	for _, h := range list[1:] {
+	for _, h := range f.parseHosts()[1:] {
 		hosts[h.name] = h.dir
 	}
-	return hosts, nil
+	return hosts, f.failures.orNil()
 }
 
 // parts reads -users, -mount, -fastcgi and -vhost, and names what gophd answers by itself.
-func (c *Settings) parts() (err error) {
+func (c *Settings) parts() {
 	c.site = site.Config{Watch: c.Watch, Poll: c.Poll, PollRemote: c.PollRemote, Users: c.Users, UsersMinUID: c.UsersMinUID}
 	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml", "feed.gmi"}
 	if c.Search {
@@ -214,7 +247,8 @@ func (c *Settings) parts() (err error) {
 	for _, flag := range c.FastCGI {
 		rule, err := programs.ParseRule(flag)
 		if err != nil {
-			return exit.Usagef("-fastcgi /cgi-bin=/run/fcgiwrap.socket, '*.dcgi=/run/fcgiwrap.socket', menus=/run/fcgiwrap.socket or '/~*/cgi-bin=/run/gophd-programs-*.sock'", "-fastcgi %q: %w", flag, err)
+			c.refuse(c.option("fastcgi", "/cgi-bin=/run/fcgiwrap.socket")+", '*.dcgi=/run/fcgiwrap.socket', menus=/run/fcgiwrap.socket or '/~*/cgi-bin=/run/gophd-programs-*.sock'", "%s: %w", c.option("fastcgi", strconv.Quote(flag)), err)
+			continue
 		}
 		c.programs = append(c.programs, rule)
 		if !rule.Menus {
@@ -227,78 +261,64 @@ func (c *Settings) parts() (err error) {
 
 	if c.Users != "" {
 		if err := site.CheckUsers(c.Users); err != nil {
-			return exit.Usagef("-users '/home/*/public_gopher': one * for the user's name, in quotes, since a shell replaces it otherwise", "-users: %w", err)
+			c.refuse(c.option("users", "'/home/*/public_gopher'")+": one * for the user's name, in quotes, since a shell replaces it otherwise", "%s: %w", c.option("users"), err)
 		}
 	}
+
+	c.site.Mounts = map[string]string{}
 	for _, m := range c.Mounts {
 		name, dir, ok := strings.Cut(m, "=")
 		name = strings.Trim(name, "/")
-		if !ok || name == "" || dir == "" {
-			return exit.Usagef("-mount PREFIX=DIR, such as -mount /pub=/srv/mirror", "-mount %q", m)
-		}
-		if c.site.Mounts[name] != "" {
-			return exit.Usagef("one -mount for each prefix", "-mount %q is there twice", name)
-		}
-		if slices.Contains([]string{"robots.txt", "caps.txt", "about-robots"}, name) {
-			if err := c.doubtful("mount", "choose another PREFIX, such as -mount /pub="+dir, "-mount %s: gophd itself answers /%s", m, name); err != nil {
-				return err
-			}
-		}
-		if c.site.Mounts == nil {
-			c.site.Mounts = map[string]string{}
+		switch {
+		case !ok || name == "" || dir == "":
+			c.refuse(c.option("mount", "PREFIX=DIR")+", such as -mount /pub=/srv/mirror", "%s", c.option("mount", strconv.Quote(m)))
+			continue
+		case c.site.Mounts[name] != "":
+			c.refuse("one DIR for each PREFIX", "%s: there is another directory for /%s", c.option("mount", m), name)
+		case slices.Contains([]string{"robots.txt", "caps.txt", "about-robots"}, name):
+			c.doubt("mount", "choose another PREFIX, such as "+c.option("mount", "/pub="+dir), "%s: gophd itself answers /%s", c.option("mount", m), name)
 		}
 		c.site.Mounts[name] = dir
 	}
-	c.hosts, c.listen, c.listenNames, err = c.parseHosts()
-	return err
+	c.hosts = c.parseHosts()
 }
 
 // network checks names, addresses and certificates.
-func (c *Settings) network() error {
-	if err := c.checkHost(); err != nil {
-		return err
-	}
-	for _, addr := range c.listen {
-		if err := checkAddr("listen", addr, "70"); err != nil {
-			return err
-		}
-	}
+func (c *Settings) network() {
+	c.checkHost()
 	if c.Metrics != "" {
-		if _, port, err := net.SplitHostPort(c.Metrics); err != nil || checkAddr("metrics", c.Metrics, port) != nil {
-			return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "-metrics %q is no address", c.Metrics)
+		if _, port, err := net.SplitHostPort(c.Metrics); err != nil || port == "" || !isPort(port) {
+			c.refuse(c.option("metrics")+" takes HOST:PORT, such as localhost:9170", "%s is no address", c.option("metrics", strconv.Quote(c.Metrics)))
 		}
 	}
-	if len(c.TLSCert) != len(c.TLSKey) {
-		without := "-tls-cert without its -tls-key"
-		if len(c.TLSKey) > len(c.TLSCert) {
-			without = "-tls-key without its -tls-cert"
-		}
-		return exit.Usagef("give one -tls-key for each -tls-cert", "%s", without)
+	if more := len(c.TLSCert) - len(c.TLSKey); more > 0 {
+		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-cert"), c.option("tls-key"))
+	} else if more < 0 {
+		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-key"), c.option("tls-cert"))
 	}
-	for i := range c.TLSCert {
+	for i := range min(len(c.TLSCert), len(c.TLSKey)) {
 		c.certs = append(c.certs, keypair.CertKey{Cert: c.TLSCert[i], Key: c.TLSKey[i]})
 	}
-	return nil
+	c.parseEndpoints()
 }
 
 // checkHost checks -host: a wrong name makes menus without a working link.
-func (c *Settings) checkHost() error {
-	const hint = "a name or an address alone: -host gopher.example.org; the port is -port"
+func (c *Settings) checkHost() {
+	hint := "a name or an address alone: " + c.option("host", "gopher.example.org") + "; the port is " + c.option("port")
 	if _, err := netip.ParseAddr(c.Host); c.Host == "" || err == nil {
-		return nil
+		return
 	}
 	if u, err := selector.ParseURL("gopher://" + c.Host); err != nil || u.Host != c.Host {
-		return exit.Usagef(hint, "-host %q", c.Host)
+		c.refuse(hint, "%s", c.option("host", strconv.Quote(c.Host)))
+	} else if !isHostName(hostName(c.Host)) && !strings.Contains(c.Host, "_") {
+		c.doubt("host", hint, "%s is no host name", c.option("host", strconv.Quote(c.Host)))
 	}
-	if !isHostName(hostName(c.Host)) && !strings.Contains(c.Host, "_") {
-		return c.doubtful("host", hint, "-host %q is no host name", c.Host)
-	}
-	return nil
 }
 
 // browsers checks -http-lang.
-func (c *Settings) browsers() error {
+func (c *Settings) browsers() {
 	c.view.Theme, c.langs = c.HTTPTheme, map[string]string{}
+	hint := "a language tag for all hosts, or for one -vhost: " + c.option("http-lang", "en") + ", " + c.option("http-lang", "gopher.example.org=pt-BR")
 	for _, value := range c.HTTPLang {
 		name, tag, named := strings.Cut(value, "=")
 		if !named {
@@ -306,21 +326,17 @@ func (c *Settings) browsers() error {
 		}
 		name = hostName(name)
 		known := slices.ContainsFunc(c.hosts, func(h *virtualHost) bool { return h.name == name })
-		const hint = "a language tag for all hosts, or for one -vhost: -http-lang en, -http-lang gopher.example.org=pt-BR"
-		if named && (name == "" || !known) {
-			return exit.Usagef(hint, "-http-lang %q", value)
-		}
-		if !langTag.MatchString(tag) {
-			if err := c.doubtful("http-lang", hint, "-http-lang %q", value); err != nil {
-				return err
-			}
-			continue
-		}
-		if c.langs[name] = tag; !named {
+		switch {
+		case named && (name == "" || !known):
+			c.refuse(hint, "%s", c.option("http-lang", strconv.Quote(value)))
+		case !langTag.MatchString(tag):
+			c.doubt("http-lang", hint, "%s", c.option("http-lang", strconv.Quote(value)))
+		case named:
+			c.langs[name] = tag
+		default:
 			c.view.Lang = tag
 		}
 	}
-	return nil
 }
 
 // langTag matches a language tag (RFC 5646) that begins with a language of ISO 639.
@@ -333,16 +349,6 @@ func noneIfZero[T int | time.Duration](n T) T {
 		return -1
 	}
 	return n
-}
-
-// logWarnings logs what is doubtful about the options.
-func (d *daemon) logWarnings() {
-	for _, err := range d.conf.Warnings {
-		var e *exit.CommandError
-		if errors.As(err, &e) {
-			d.log.Warn(err.Error(), "hint", e.Hint)
-		}
-	}
 }
 
 // DefaultSearchMemory is how much memory the search index may take.

@@ -9,6 +9,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -17,9 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/front/smallnet"
 	"github.com/gophd/gophd/internal/process/metrics"
-	"github.com/gophd/gophd/internal/stall"
 )
 
 // Run serves until ctx ends, a signal ends it, or something fails. It logs to stderr.
@@ -39,7 +39,8 @@ func Run(ctx context.Context, conf *Settings, stderr io.Writer) error {
 
 // Check starts as Run does, up to the first reading of the tree, and does not serve. The
 // log, to stderr, shows the same lines as a start. An address that is in use is no error,
-// since gophd may be running.
+// since gophd may be running. If several things keep gophd from starting, the error is
+// Failures.
 func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	d := newDaemon(conf, stderr)
 	defer d.close()
@@ -63,38 +64,31 @@ func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	return nil
 }
 
-// files makes the calls of the start that may wait for a file system.
-var files = disk.Guarded(&stall.Guard{})
-
 // open makes everything ready.
 func (d *daemon) open(ctx context.Context) error {
-	if _, err := files.Stat(d.conf.Root); err != nil {
-		return rootError(d.conf.Root, err)
+	for _, err := range d.conf.Warnings {
+		d.logWarning(err)
 	}
-	if err := d.conf.Outside(); err != nil {
+	d.srv = d.conf.server
+	if d.srv.Host == "" {
+		d.srv.Host = fullName(ctx)
+	}
+	failures := d.test(d.checking)
+	for _, step := range []func() error{func() error { return d.openSockets(ctx) }, d.openCerts, d.becomeUser} {
+		if len(failures) > 0 && !d.checking {
+			break
+		}
+		if err := step(); errors.As(err, new(Failures)) {
+			failures = append(failures, err.(Failures)...)
+		} else if err != nil {
+			failures = append(failures, err)
+		}
+	}
+	if err := failures.orNil(); err != nil {
 		return err
 	}
-	d.logWarnings()
-	if doubt, hint := Doubt(d.conf.Root); doubt != "" {
-		d.log.Warn(doubt, "root", d.conf.Root, "hint", hint)
-	}
-	if err := d.checkUsers(); err != nil {
-		return err
-	}
-	if err := d.openSockets(ctx); err != nil {
-		return err
-	}
-	if err := d.openCerts(); err != nil {
-		return err
-	}
-	if err := d.becomeUser(); err != nil {
-		return err
-	}
-	if err := d.checkDirs(); err != nil {
-		return err
-	}
-	d.lookForUsers()
-	if err := d.openServer(ctx); err != nil {
+
+	if err := d.openServer(); err != nil {
 		return err
 	}
 	if err := d.openAccessLog(); err != nil {
@@ -115,13 +109,15 @@ func (d *daemon) serve(ctx context.Context) error {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	d.announce()
-	d.announceFronts()
 	tasks, ctx := errgroup.WithContext(ctx)
+	others := &smallnet.Protocols{Hosts: d.hostOf}
 	for _, l := range d.listeners {
-		tasks.Go(func() error { return d.srv.Serve(ctx, l) })
-	}
-	for _, f := range d.fronts {
-		tasks.Go(func() error { return d.srv.ServeProtocol(ctx, f.Listener, d.protocol(f.name)) })
+		tasks.Go(func() error {
+			if l.make == nil {
+				return d.srv.Serve(ctx, l.Listener)
+			}
+			return d.srv.ServeProtocol(ctx, l.Listener, l.make(others))
+		})
 	}
 	for _, s := range d.sites() {
 		tasks.Go(func() error { return s.Run(ctx) })

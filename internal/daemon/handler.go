@@ -2,24 +2,22 @@ package daemon
 
 import (
 	"cmp"
-	"context"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/server"
 )
 
-func (d *daemon) openServer(ctx context.Context) (err error) {
+func (d *daemon) openServer() (err error) {
 	for _, rule := range d.conf.programs {
 		rule.LogErrors(d.log)
-	}
-	d.srv = d.conf.server
-	if d.srv.Host == "" {
-		d.srv.Host = fullName(ctx)
 	}
 	if err := d.openHosts(); err != nil {
 		return err
@@ -80,18 +78,21 @@ func (c *Settings) newHosts() (*hosts, error) {
 			all.byName[alias] = h
 		}
 	}
-	for addr, name := range c.listenNames {
-		at, err := net.ResolveTCPAddr("tcp", withPort(addr, "70"))
+	for _, e := range c.endpoints {
+		if e.host == "" {
+			continue
+		}
+		at, err := net.ResolveTCPAddr("tcp", e.addr)
 		if err != nil {
-			return nil, exit.Usagef("-listen ADDR=NAME: HOST:PORT=NAME, :PORT=NAME", "-listen %q: %w", addr+"="+name, err)
+			return nil, exit.Usagef(c.option("listen", "HOST:PORT=NAME")+" or :PORT=NAME", "%s: %w", c.option("listen", strconv.Quote(e.typed)), err)
 		}
 		ip := at.AddrPort().Addr().Unmap()
 		if !ip.IsValid() || ip.IsUnspecified() {
 			ip = netip.Addr{}
 		}
 		to := named{all.first, ""}
-		if h := all.byName[name]; h != nil {
-			to = named{h, name}
+		if h := all.byName[e.host]; h != nil {
+			to = named{h, e.host}
 		}
 		all.byAddr[netip.AddrPortFrom(ip, uint16(at.Port))] = to
 	}
@@ -178,4 +179,36 @@ func (h *hosts) browsed(r *server.Request, name string) (http.Handler, *server.R
 func isAddr(name string) bool {
 	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
 	return err == nil
+}
+
+// hostOf returns the host that a request of another protocol is for.
+func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
+	h, ok := d.hosts.called(r, name, false)
+	if !ok {
+		return nil, nil, false
+	}
+	r.Site = h.name
+	own := *h.own(r)
+	own.Port = d.gopherPort()
+	return h.front.Host, &own, true
+}
+
+// gopherPort is the port of Gopher in links.
+func (d *daemon) gopherPort() int { return d.ports()["gopher"] }
+
+// ports returns the ports in links by the schemes of their URLs.
+func (d *daemon) ports() map[string]int {
+	ports := map[string]int{"gopher": 70}
+	for _, l := range slices.Backward(d.listeners) { // the first one counts
+		if addr, ok := l.Addr().(*net.TCPAddr); ok {
+			ports[l.name] = addr.Port
+		}
+	}
+	if d.srv.Port != 0 {
+		ports["gopher"] = d.srv.Port
+	}
+	if d.conf.HTTP == "view" {
+		ports["http"] = ports["gopher"]
+	}
+	return ports
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,30 +48,28 @@ type virtualHost struct {
 func (d *daemon) openHosts() error {
 	if d.conf.search != nil {
 		if err := d.openSearch(); err != nil {
-			return searchError(err)
+			return d.conf.searchError(err)
 		}
 	}
 	for i, h := range d.conf.hosts {
 		if err := d.openHost(h, i == 0); err != nil {
-			return rootError(h.dir, err)
+			return exit.Directory(d.conf.option("root"), h.dir, nil, fmt.Errorf("opening the content tree: %w", err))
 		}
 	}
 	return nil
 }
 
-func searchError(err error) error {
+func (c *Settings) searchError(err error) error {
 	if errors.Is(err, search.ErrUnsupported) {
-		return exit.Usagef("leave -search out", "-search: %w", err)
+		return exit.Usagef("leave "+c.option("search")+" out", "%s: %w", c.option("search"), err)
 	}
-	return exit.Usagef("-search-dir needs a directory that gophd may write to", "-search: %w", err)
+	return fmt.Errorf("%s: %w", c.option("search"), err)
 }
 
 // openSearch opens the search index. A check does not: a gophd that runs has it open.
 func (d *daemon) openSearch() error {
-	if dir := d.conf.search.SearchDir; dir != "" {
-		if err := d.writable("the search index", dir); err != nil || d.checking {
-			return err
-		}
+	if d.checking && d.conf.search.SearchDir != "" {
+		return nil
 	}
 	if err := d.conf.search.Open(context.Background()); err != nil {
 		return err
@@ -152,8 +151,8 @@ func (d *daemon) sitemapURLs(h *virtualHost) (urls []string) {
 // portOf is the port of the listener that a host has for itself, 0 if it has none or -port
 // names the port of all.
 func (d *daemon) portOf(h *virtualHost) (port int) {
-	for addr, name := range d.conf.listenNames {
-		if _, at, err := net.SplitHostPort(withPort(addr, "70")); err == nil && name == h.name && d.srv.Port == 0 {
+	for _, e := range d.conf.endpoints {
+		if _, at, err := net.SplitHostPort(e.addr); err == nil && e.host != "" && e.host == h.name && d.srv.Port == 0 {
 			port, _ = strconv.Atoi(at)
 		}
 	}
@@ -186,62 +185,54 @@ func (d *daemon) hostItems() (items []menu.Item) {
 	return items
 }
 
-// parseHosts reads -host, -vhost NAME=DIR, -alias NAME=HOST and -listen ADDR=NAME. It
-// returns the hosts, the root's first, the addresses without names, and the names of the
-// others. No name is two hosts'.
-func (f Flags) parseHosts() (list []*virtualHost, addrs []string, named map[string]string, err error) {
-	list, named = []*virtualHost{{dir: f.Root}}, map[string]string{}
-	byName := map[string]*virtualHost{}
-	if f.Host != "" {
-		byName[hostName(f.Host)] = list[0]
-	}
-
+// parseHosts reads -host, -vhost NAME=DIR and -alias NAME=HOST, and returns the hosts, the
+// root's first. Each name is one host's.
+func (f *Flags) parseHosts() []*virtualHost {
+	list := []*virtualHost{{dir: f.Root}}
 	for _, v := range f.VHosts {
 		name, dir, ok := strings.Cut(v, "=")
 		name = hostName(name)
-		if !ok || dir == "" || !isHostName(name) {
-			return nil, nil, nil, exit.Usagef("-vhost NAME=DIR: a host name such as gopher.example.org, and the directory of its site", "-vhost %q", v)
+		switch {
+		case !ok || dir == "" || !isHostName(name):
+			f.refuse(f.option("vhost", "NAME=DIR")+": a host name such as gopher.example.org, and the directory of its site", "%s", f.option("vhost", strconv.Quote(v)))
+		case f.called(list, name) != nil:
+			f.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", f.option("vhost", strconv.Quote(name)))
+		default:
+			list = append(list, &virtualHost{name: name, dir: dir})
 		}
-		if byName[name] != nil {
-			return nil, nil, nil, exit.Usagef("each name of -host, -vhost and -alias is one host's", "-vhost %q is there twice", name)
-		}
-		h := &virtualHost{name: name, dir: dir}
-		byName[name] = h
-		list = append(list, h)
 	}
-
 	for _, a := range f.Aliases {
 		name, of, isNamed := strings.Cut(a, "=")
 		name = hostName(name)
-		if !isHostName(name) || isNamed && of == "" {
-			return nil, nil, nil, exit.Usagef("-alias NAME or NAME=HOST: another name of a host, such as www.example.org", "-alias %q", a)
-		}
-		if byName[name] != nil {
-			return nil, nil, nil, exit.Usagef("each name of -host, -vhost and -alias is one host's", "-alias %q is there twice", name)
-		}
 		h := list[0]
 		if isNamed {
-			h = byName[hostName(of)]
+			h = f.called(list, hostName(of))
 		}
-		if h == nil {
-			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host; without =HOST the alias is the first one's", hostName(of)), "-alias %q: there is no host %q", a, of)
+		switch {
+		case !isHostName(name) || isNamed && of == "":
+			f.refuse(f.option("alias", "NAME")+" or NAME=HOST: another name of a host, such as www.example.org", "%s", f.option("alias", strconv.Quote(a)))
+		case f.called(list, name) != nil:
+			f.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", f.option("alias", strconv.Quote(name)))
+		case h == nil:
+			f.refuse(f.option("vhost", hostName(of)+"=DIR")+" makes that host; without =HOST the alias is the first one's", "%s: there is no host %q", f.option("alias", a), of)
+		default:
+			h.aliases = append(h.aliases, name)
 		}
-		byName[name] = h
-		h.aliases = append(h.aliases, name)
 	}
+	return list
+}
 
-	for _, l := range f.Listen {
-		addr, name, ok := strings.Cut(l, "=")
-		if addrs = append(addrs, addr); !ok {
-			continue
-		}
-		name = hostName(name)
-		if byName[name] == nil {
-			return nil, nil, nil, exit.Usagef(fmt.Sprintf("-vhost %s=DIR makes that host, -alias %s names the first", name, name), "-listen %q: there is no host %q", l, name)
-		}
-		named[addr] = name
+// called returns the host of a name, nil if there is none. The first one's is -host.
+func (f *Flags) called(list []*virtualHost, name string) *virtualHost {
+	if f.Host != "" && name == hostName(f.Host) {
+		return list[0]
 	}
-	return list, addrs, named, nil
+	for _, h := range list {
+		if name != "" && h.name == name || slices.Contains(h.aliases, name) {
+			return h
+		}
+	}
+	return nil
 }
 
 // SelfSigned returns the pairs that -tls-self-signed may have made for the names that the

@@ -77,12 +77,10 @@ func TestGeminiAnswersForTheURLsHost(t *testing.T) {
 func TestAliases(t *testing.T) {
 	f := Flags{Root: "/r", Host: "h.example", VHosts: []string{"two.example=/two"}, Aliases: []string{"www.h.example", "abc.onion=h.example", "www.two.example=TWO.example."},
 		Listen: []string{":70", "127.0.0.1:7071=abc.onion", "127.0.0.1:7072=two.example"}}
-	list, addrs, names, err := f.parseHosts()
-	if err != nil || len(list) != 2 || len(addrs) != 3 {
-		t.Fatal(list, addrs, err)
+	c, err := f.Settings()
+	if err != nil || len(c.hosts) != 2 || len(c.endpoints) != 3 {
+		t.Fatal(c, err)
 	}
-	c := &Settings{hosts: list, listenNames: names}
-	c.server = &server.Server{Host: "h.example"}
 	h, err := c.newHosts()
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +108,8 @@ func TestAliases(t *testing.T) {
 		{VHosts: []string{"a.example=/x"}, Aliases: []string{"a.example"}}, {Aliases: []string{"b.example", "b.example"}}, {Aliases: []string{"b.example=c.example"}},
 		{Aliases: []string{"b.example="}}, {Aliases: []string{"b example"}}, {Aliases: []string{""}}, {Listen: []string{":7071=abc.onion"}},
 	} {
-		if _, _, _, err := wrong.parseHosts(); err == nil {
+		wrong.Root = "/r"
+		if _, err := wrong.Settings(); err == nil {
 			t.Errorf("%+v is no error", wrong)
 		}
 	}

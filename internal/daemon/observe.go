@@ -7,9 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/answer"
@@ -17,39 +15,25 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/accesslog"
 	"github.com/gophd/gophd/internal/process/sandbox"
-	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
-func (d *daemon) openAccessLog() error {
-	if d.conf.AccessLog == "" {
+// openAccessLog opens the access log. A check makes none.
+func (d *daemon) openAccessLog() (err error) {
+	name := d.conf.AccessLog
+	if name == "" {
 		return nil
 	}
-	err := d.openLog()
-	switch {
-	case err == nil:
+	if _, err := files.Stat(name); d.checking && errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case errors.Is(err, syscall.EISDIR):
-		return exit.Usagef("-access-log "+filepath.Join(d.conf.AccessLog, "access.log"), "-access-log: %s is a directory", d.conf.AccessLog)
-	case systemd.InUnit():
-		return exit.Usagef("the unit lets gophd write below /var/log/gophd: GOPHD_ACCESS_LOG=/var/log/gophd/access.log", "%w", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return exit.Usagef("make its directory, for the user that gophd runs as", "%w", err)
 	}
-	return exit.Hint(err, "the user that gophd runs as must be able to write it, and to make a new one in its directory")
-}
-
-// openLog opens the access log. A check makes none.
-func (d *daemon) openLog() (err error) {
-	if _, err := files.Stat(d.conf.AccessLog); d.checking && errors.Is(err, fs.ErrNotExist) {
-		return d.writable("the access log", filepath.Dir(d.conf.AccessLog))
+	if d.access, err = accesslog.Open(name, d.conf.LogIPs, d.log); err != nil {
+		return exit.Hint(err, "the user that gophd runs as must be able to write it, and to make a new one in its directory")
 	}
-	if d.access, err = accesslog.Open(d.conf.AccessLog, d.conf.LogIPs, d.log); err == nil {
-		d.observers = append(d.observers, d.access)
-	}
-	return err
+	d.observers = append(d.observers, d.access)
+	return nil
 }
 
 // logPaths is where the access log is written: a file in its directory, so that
@@ -68,26 +52,6 @@ func logPaths(name string) []string {
 		return []string{real}
 	}
 	return sandbox.Around(name)
-}
-
-// openMetrics listens for Prometheus.
-func (d *daemon) openMetrics(ctx context.Context) (err error) {
-	if d.conf.Metrics == "" {
-		return nil
-	}
-	var lc net.ListenConfig
-	if d.metrics, err = lc.Listen(ctx, "tcp", d.conf.Metrics); err != nil {
-		hint := systemd.DropIn("metrics")
-		switch err = failed("metrics", d.conf.Metrics, err); {
-		case hint != "" && forbidden(err):
-			return exit.Usagef(hint, "%w", err)
-		case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):
-			return exit.Hint(err, "choose another address or port, such as localhost:9170")
-		}
-		return exit.Usagef("-metrics takes HOST:PORT, such as localhost:9170", "%w", err)
-	}
-	d.log.Info("metrics", "url", "http://"+d.metrics.Addr().String()+"/metrics")
-	return nil
 }
 
 // openStats begins to count, if anybody may see it.
@@ -137,7 +101,7 @@ func (d *daemon) alive(ctx context.Context) bool {
 		return false
 	}
 	for _, l := range d.listeners {
-		if !d.accepts(ctx, l) {
+		if !d.accepts(ctx, l.Listener) {
 			d.log.Error("connections are not accepted", "address", l.Addr().String())
 			return false
 		}

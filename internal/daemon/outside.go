@@ -24,7 +24,7 @@ type ownFile struct {
 }
 
 // ownFiles lists keys, certificates, the access log and the search index.
-func (f Flags) ownFiles() (all []ownFile) {
+func (f *Flags) ownFiles() (all []ownFile) {
 	const state, logs = "/var/lib/gophd", "/var/log/gophd"
 	for _, name := range f.TLSKey {
 		all = append(all, ownFile{flag: "tls-key", path: name, state: state})
@@ -50,21 +50,26 @@ func (f Flags) ownFiles() (all []ownFile) {
 	return all
 }
 
-// Outside refuses files of gophd itself that lie in a directory that is served: a client
-// could fetch the private key. The hint moves them out.
-func (f Flags) Outside() error {
-	own := f.ownFiles()
-	if len(own) == 0 {
+// outside refuses a file of gophd itself that lies in a directory that is served: a client
+// could fetch the private key. The hint moves it out.
+func (f *Flags) outside(p Place, file ownFile, trees servedDirs) error {
+	tree := trees.holding(p.at(file.path))
+	if tree == "" {
 		return nil
 	}
-	trees := f.servedDirs()
-	for _, file := range own {
-		tree := trees.holding(file.path)
-		if tree == "" {
-			continue
+	hint := f.moveOut(p, file, trees)
+	command, _, _ := strings.Cut(hint, "; then ")
+	return &exit.CommandError{Status: exit.Usage, Hint: hint, Mend: command, Err: fmt.Errorf("%s: %s is in the directory of %s: keep it outside the served tree",
+		f.option(file.flag), file.path, tree)}
+}
+
+// Outside returns the first file of gophd itself that lies in a directory that is served.
+func (f Flags) Outside() error {
+	trees := f.servedDirs(Place{})
+	for _, file := range f.ownFiles() {
+		if err := f.outside(Place{}, file, trees); err != nil {
+			return err
 		}
-		return exit.Usagef(file.moveOut(f.Root, trees), "-%s: %s is in the directory of %s: keep it outside the served tree",
-			file.flag, file.path, tree)
 	}
 	return nil
 }
@@ -79,35 +84,36 @@ type servedDir struct {
 type servedDirs []servedDir
 
 // servedDirs lists the directories of all sites: roots, mounts and homes.
-func (f Flags) servedDirs() (all servedDirs) {
+func (f *Flags) servedDirs(p Place) (all servedDirs) {
 	add := func(flag, dir string) {
 		if dir == "" {
 			return
 		}
-		if abs, err := filepath.Abs(dir); err == nil {
+		if abs, err := filepath.Abs(p.at(dir)); err == nil {
 			dir = abs
 		}
 		info, _ := files.Stat(dir)
 		all = append(all, servedDir{flag, dir, info})
 	}
-	add("-root", f.Root)
+	add(f.option("root"), f.Root)
 	for _, v := range f.VHosts {
 		_, dir, _ := strings.Cut(v, "=")
-		add("-vhost "+v, dir)
+		add(f.option("vhost", v), dir)
 	}
 	for _, m := range f.Mounts {
 		_, dir, _ := strings.Cut(m, "=")
-		add("-mount "+m, dir)
+		add(f.option("mount", m), dir)
 	}
 	if f.Users != "" {
 		above, below, _ := strings.Cut(f.Users, "/*")
-		all = append(all, servedDir{flag: "-users", path: f.Users})
-		if real, err := files.RealPath(cmp.Or(above, "/")); err == nil {
-			all = append(all, servedDir{flag: "-users", path: filepath.Join(real, "*") + below})
+		all = append(all, servedDir{flag: f.option("users"), path: p.at(f.Users)})
+		if real, err := files.RealPath(p.at(cmp.Or(above, "/"))); err == nil {
+			all = append(all, servedDir{flag: f.option("users"), path: filepath.Join(real, "*") + below})
 		}
-		_, links := userDirs(f.Users, f.UsersMinUID)
+		_, links := f.userDirs(p)
 		for _, dir := range links {
-			add("-users", dir)
+			info, _ := files.Stat(dir)
+			all = append(all, servedDir{f.option("users"), dir, info})
 		}
 	}
 	return all
@@ -152,15 +158,15 @@ func realPath(path string) string {
 
 // moveOut returns the hint: commands that move the file out of all trees, and the setting
 // to change.
-func (o ownFile) moveOut(root string, trees servedDirs) string {
+func (f *Flags) moveOut(p Place, o ownFile, trees servedDirs) string {
 	// Choose a directory that no flag serves.
-	candidates := []string{realPath(root) + "-private", o.state}
+	candidates := []string{realPath(f.Root) + "-private", o.state}
 	if systemd.InUnit() {
 		slices.Reverse(candidates)
 	}
 	to := candidates[0]
 	for _, dir := range candidates {
-		if trees.holding(dir) == "" {
+		if trees.holding(p.at(dir)) == "" {
 			to = dir
 			break
 		}
@@ -171,11 +177,11 @@ func (o ownFile) moveOut(root string, trees servedDirs) string {
 	if o.dir {
 		setting = to
 	}
-	change := fmt.Sprintf("-%s %s (or GOPHD_%s=%[2]s)", o.flag, setting, strings.ToUpper(strings.ReplaceAll(o.flag, "-", "_")))
+	change := f.option(o.flag, setting)
 
 	var there []string
 	for _, name := range append([]string{own}, o.with...) {
-		if _, err := files.Lstat(name); err == nil {
+		if _, err := files.Lstat(p.at(name)); err == nil {
 			there = append(there, name)
 		}
 	}

@@ -24,8 +24,7 @@ type daemon struct {
 	srv       *server.Server
 	certs     *keypair.Certificates // nil: no TLS
 	hosts     *hosts
-	listeners []net.Listener
-	fronts    []frontListener   // of other protocols
+	listeners []listener
 	conn      net.Conn          // of -inetd, instead of listeners
 	notify    *systemd.Notifier // nil: not under systemd
 	log       *slog.Logger
@@ -75,18 +74,11 @@ func (d *daemon) sites() []*site.Site {
 
 // close closes what was opened.
 func (d *daemon) close() {
-	closeAll(d.listeners)
-	for _, f := range d.fronts {
-		_ = f.Close()
+	for _, l := range d.listeners {
+		_ = l.Close()
 	}
 	d.access.Close()
 	d.logs.Close()
-}
-
-func closeAll(listeners []net.Listener) {
-	for _, l := range listeners {
-		_ = l.Close()
-	}
 }
 
 // rereading tracks a SIGHUP until every host was read. The zero value tracks none.

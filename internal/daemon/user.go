@@ -2,11 +2,8 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 
@@ -14,7 +11,6 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/metrics"
 	"github.com/gophd/gophd/internal/process/sandbox"
-	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/watch"
 )
 
@@ -22,24 +18,12 @@ import (
 // then. Everything else is opened as that user, so files that it may not read are
 // reported at once and not at the next reload.
 func (d *daemon) becomeUser() error {
-	if d.conf.User == "" {
-		if os.Geteuid() == 0 && d.conf.site.Users != "" {
-			return exit.Usagef(asUser(), "-users as root: root can read files that users hide or link to")
-		}
-		if os.Geteuid() == 0 {
-			d.log.Warn("serving as root", "hint", asUser())
-		}
+	u := d.conf.account
+	if u == nil {
 		return nil
 	}
-	u, err := sandbox.LookUpUser(d.conf.User)
-	if err != nil {
-		return fmt.Errorf("-user: %w", err)
-	}
-	if u.UID == 0 {
-		d.log.Warn("serving as root", "hint", asUser())
-	}
 	if err := u.Become(); errors.Is(err, fs.ErrPermission) {
-		return exit.Usagef("only root can become another user: start gophd as root, or leave -user out", "%w", err)
+		return exit.Usagef("only root can become another user: start gophd as root, or leave "+d.conf.option("user")+" out", "%w", err)
 	} else if err != nil {
 		return err
 	}
@@ -49,24 +33,6 @@ func (d *daemon) becomeUser() error {
 			"hint", "let the user "+u.Name+" read certificate and key, or after each renewal: "+diag.Command("systemctl", "restart", "gophd"))
 	}
 	return nil
-}
-
-// asUser is how gophd serves without root's rights.
-func asUser() string {
-	if systemd.InUnit() {
-		return "User=" + unprivileged() + " in the unit: " + diag.Command("systemctl", "edit", "gophd")
-	}
-	return "-user " + unprivileged() + " drops root's privileges once gophd listens"
-}
-
-// unprivileged is an account of this machine to serve as.
-func unprivileged() string {
-	for _, name := range []string{"gophd", "gopher", "_gopher", "nobody"} {
-		if u, err := user.Lookup(name); err == nil && u.Uid != "0" {
-			return name
-		}
-	}
-	return "NAME"
 }
 
 // enterSandbox drops, last before serving, all rights that serving does not need.
@@ -82,10 +48,10 @@ func (d *daemon) enterSandbox() error {
 	holds, err := sandbox.Enter(paths)
 	switch {
 	case mode == "require" && err != nil:
-		return exit.Hint(err, "-sandbox auto does what the kernel can")
+		return exit.Hint(err, d.conf.option("sandbox", "auto")+" does what the kernel can")
 	case mode == "require" && !holds.Full():
-		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; -sandbox auto uses what the kernel offers",
-			"-sandbox require: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", holds.ABI, holds.Calls)
+		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; "+d.conf.option("sandbox", "auto")+" uses what the kernel offers",
+			"%s: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", d.conf.option("sandbox", "require"), holds.ABI, holds.Calls)
 	case err != nil:
 		d.log.Warn("no sandbox", "error", err)
 		return nil
@@ -107,8 +73,8 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 			read = append(read, sandbox.Around(dir)...)
 		}
 	}
-	if users := d.conf.site.Users; users != "" {
-		homes, links := userDirs(users, d.conf.site.UsersMinUID)
+	if d.conf.Users != "" {
+		homes, links := d.conf.userDirs(Place{})
 		read = append(append(read, homes), links...)
 		d.log.Info("the sandbox shows all homes, so that new users appear", "directory", homes, "links", len(links))
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/process/sandbox"
 )
 
 // The exit statuses.
@@ -35,6 +36,7 @@ type CommandError struct {
 	Status int
 	Err    error  // nil: all was printed already
 	Hint   string // what to do; may be empty
+	Mend   string // the command that mends it; "": none does
 }
 
 func (e *CommandError) Error() string {
@@ -51,11 +53,11 @@ var ErrNo = &CommandError{Status: No}
 
 // Usagef is an error in the command line.
 func Usagef(hint, format string, args ...any) error {
-	return &CommandError{Usage, fmt.Errorf(format, args...), hint}
+	return &CommandError{Status: Usage, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
 // Hint is a failure about which something can be done.
-func Hint(err error, hint string) error { return &CommandError{Failure, err, hint} }
+func Hint(err error, hint string) error { return &CommandError{Status: Failure, Err: err, Hint: hint} }
 
 // Report prints an error and returns the exit status.
 func Report(stderr io.Writer, err error) int {
@@ -98,27 +100,38 @@ const maxTable = 1 << 20 // bytes of a table of mounts
 
 // Root explains why a content root cannot be opened.
 func Root(dir string, err error) error {
-	return Directory("-root", dir, fmt.Errorf("opening the content tree: %w", err))
+	return Directory("-root", dir, nil, fmt.Errorf("opening the content tree: %w", err))
 }
 
-// Directory explains why a directory that a flag names cannot be served. A name that does
-// not exist, or is no directory, is a usage error. Anything else may heal: a permission, a
-// disk that fails or is not mounted yet.
-func Directory(flag, dir string, err error) error {
+// Directory explains why an account cannot serve a directory that a flag names; nil is the
+// account of this process. A name that does not exist, is no directory or is closed is a usage
+// error. Anything else is temporary: a disk that fails or is not mounted yet.
+func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 	table, _ := files.ReadFile("/etc/fstab", maxTable)
 	mounted, _ := files.ReadFile("/proc/self/mounts", maxTable)
 	at := missingMount(dir, string(table), string(mounted))
+	e := &CommandError{Status: Failure, Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && at != "":
-		return Hint(err, diag.Command("mount", "--", at)+": /etc/fstab has it, and it is not mounted")
+		e.Mend = diag.Command("mount", "--", at)
+		e.Hint = e.Mend + ": /etc/fstab has it, and it is not mounted"
 	case errors.Is(err, fs.ErrNotExist):
-		return Usagef(fmt.Sprintf("make it (%s), or name another with %s", diag.Command("mkdir", "-p", "--", dir), flag), "%w", err)
+		e.Status, e.Mend = Usage, diag.Command("mkdir", "-p", "--", dir)
+		e.Hint = fmt.Sprintf("make it (%s), or name another with %s", e.Mend, flag)
 	case errors.Is(err, syscall.ENOTDIR), isFile(dir):
-		return Usagef(flag+" must name a directory", "%w", err)
+		e.Status, e.Hint = Usage, flag+" must name a directory"
 	case errors.Is(err, fs.ErrPermission):
-		return Hint(err, "the user that gophd runs as must be able to read and search it: "+diag.Command("chmod", "-R", "a+rX", "--", dir))
+		abs, _ := filepath.Abs(dir)
+		e.Status, e.Mend = Usage, diag.Command("chmod", "-R", "a+rX", "--", dir)
+		e.Hint = "the user that gophd runs as must be able to read and search it: " + e.Mend
+		if above := account.Closed(dir, sandbox.MayRead|sandbox.MayEnter); above != "" && above != abs {
+			e.Mend = diag.Command("chmod", "a+x", "--", above)
+			e.Hint = fmt.Sprintf("the user that gophd runs as must be able to enter %s: %s", above, e.Mend)
+		}
+	default:
+		return err
 	}
-	return err
+	return e
 }
 
 // missingMount returns the mount point in or above which a directory lies, if fstab(5) has

@@ -57,6 +57,8 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 	defer cancel()
 	if scheme, _, _ := strings.Cut(args[0], "://"); protocols[strings.ToLower(scheme)].request != nil {
 		return c.follow(ctx, args[0], limit)
+	} else if scheme != args[0] && !strings.HasPrefix(strings.ToLower(scheme), "gopher") {
+		return exit.Usagef("get knows the schemes gopher, gophers, gemini, spartan, nex and finger", "%s: unknown scheme %q", args[0], scheme)
 	}
 	u, err := selector.ParseURL(args[0])
 	if err != nil {

@@ -30,7 +30,7 @@ func Init(out io.Writer, args []string, today time.Time) error {
 	}
 	dir := args[0]
 	if list, err := disk.Caller(disk.Direct).List(dir); len(list) > 0 {
-		return exit.Hint(fmt.Errorf("%s is not empty: %s is in it", dir, list[0].Name()), "name a new directory; to serve this one as it is: "+diag.Command("gophd", "--", dir))
+		return exit.Usagef("name a new directory; to serve this one as it is: "+diag.Command("gophd", "--", dir), "%s is not empty: %s is in it", dir, list[0].Name())
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.Hint(err, "name a new directory: gophd init hole")
 	}

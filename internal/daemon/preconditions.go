@@ -1,0 +1,413 @@
+package daemon
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/process/sandbox"
+	"github.com/gophd/gophd/internal/process/systemd"
+	"github.com/gophd/gophd/internal/stall"
+)
+
+// A Precondition is something that a start needs of the machine. A start stops at the first
+// that fails, gophd check-config prints all, and gophd doctor tests them where the unit runs.
+type Precondition struct {
+	Name string       // of the group: directories, homes, writable, …
+	What string       // is tested, such as a directory
+	Test func() error // returns nil, or an *exit.CommandError that says what to do
+	Warn bool         // gophd starts without it, and logs why it fails
+}
+
+// A Place is where a gophd starts: the account that serves, and the directory that shows the
+// files of its machine. The zero value is this process; doctor runs in one like the
+// service's.
+type Place struct {
+	Account *sandbox.Identity // If nil, the account of this process
+	Machine string            // If "", /
+}
+
+// here is where this process starts: root becomes the account of -user.
+func (c *Settings) here() Place {
+	if os.Geteuid() != 0 {
+		return Place{}
+	}
+	return Place{Account: c.account}
+}
+
+// files makes the calls of the start that may wait for a file system.
+var files = disk.Guarded(&stall.Guard{})
+
+// at is where a file of the machine is found.
+func (p Place) at(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil || p.Machine == "" {
+		return path
+	}
+	return filepath.Join(p.Machine, abs)
+}
+
+// may returns why the account may not use a file; the cause alone, without the file's name.
+func (p Place) may(path string, what uint32) error {
+	path = p.at(path)
+	if err := files(path, func() error { return p.Account.Access(path, what) }); err != nil {
+		return diag.Cause(err)
+	}
+	return nil
+}
+
+// hidden reports whether this process is in a unit that hides a path.
+func (p Place) hidden(path string) bool {
+	if !systemd.InUnit() {
+		return false
+	}
+	abs, err := filepath.Abs(path)
+	link, linkErr := os.Readlink(p.at(path))
+	return err == nil && systemd.Hidden(abs) || linkErr == nil && systemd.Hidden(link)
+}
+
+// Preconditions lists what a start in a place needs, in the order in which a fault explains
+// those that follow.
+func (c *Settings) Preconditions(p Place) (all []Precondition) {
+	need := func(name, what string, test func() error) {
+		all = append(all, Precondition{Name: name, What: what, Test: test})
+	}
+	warn := func(name, what string, test func() error) {
+		all = append(all, Precondition{Name: name, What: what, Test: test, Warn: true})
+	}
+
+	// The directories that are served.
+	need("directories", c.Root, func() error { return c.served(p, "root", "opening the content tree: "+c.Root, c.Root) })
+	for _, h := range c.hosts[1:] {
+		need("directories", h.dir, func() error { return c.served(p, "vhost", c.option("vhost", h.name+"="+h.dir), h.dir) })
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(c.site.Mounts)) {
+		dir := c.site.Mounts[prefix]
+		typed := c.option("mount", "/"+prefix+"="+dir)
+		need("directories", dir, func() error { return c.served(p, "mount", typed, dir) })
+		parent := filepath.Join(c.Root, filepath.Dir(prefix))
+		need("directories", parent, func() error {
+			if info, err := files.Stat(p.at(parent)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent), "%s: there is no directory %s in %s", typed, filepath.Dir(prefix), c.Root)
+			}
+			return nil
+		})
+	}
+	warn("directories", c.Root, func() error {
+		if doubt, hint := Doubt(p.at(c.Root)); doubt != "" {
+			return exit.Usagef(hint, "%s", doubt)
+		}
+		return nil
+	})
+	if own := c.ownFiles(); len(own) > 0 {
+		trees := c.servedDirs(p)
+		for _, file := range own {
+			need("outside", file.path, func() error { return c.outside(p, file, trees) })
+		}
+	}
+
+	// The account, and whose homes it sees.
+	if c.Users != "" {
+		need("account", c.Users, func() error {
+			if p.Account == nil && os.Geteuid() == 0 {
+				return exit.Usagef(c.asUser(), "%s as root: root can read files that users hide or link to", c.option("users"))
+			}
+			return nil
+		})
+		need("uids", c.Users, func() error { return c.ownersSeen(p) })
+		warn("homes", c.Users, func() error { return c.homesSeen(p) })
+	}
+	warn("account", c.User, func() error {
+		if os.Geteuid() == 0 && (p.Account == nil || p.Account.UID == 0) {
+			return exit.Usagef(c.asUser(), "serving as root")
+		}
+		return nil
+	})
+
+	// What the process itself reads and writes.
+	for _, pair := range c.certs { // root reads them before it becomes Account
+		need("certificate", pair.Cert, func() error { return c.readablePair(Place{Machine: p.Machine}, pair) })
+	}
+	if dir := c.TLSSelfSigned; dir != "" {
+		need("writable", dir, func() error {
+			if info, err := files.Stat(p.at(dir)); err == nil && !info.IsDir() {
+				return exit.Usagef(c.option("tls-self-signed", "DIR")+", in which gophd makes NAME.crt and NAME.key for each name of a host", "%s: %s is no directory", c.option("tls-self-signed"), dir)
+			}
+			missing := func(name string) bool { _, made := keypair.Made(p.at(dir), name); return !made }
+			if !slices.ContainsFunc(c.hostNames(), missing) {
+				return nil
+			}
+			made := dir // gophd makes the directory, too
+			for _, err := files.Stat(p.at(made)); errors.Is(err, fs.ErrNotExist) && len(made) > 1; _, err = files.Stat(p.at(made)) {
+				made = filepath.Dir(made)
+			}
+			return c.writable(p, "tls-self-signed", dir, made, "/var/lib/gophd")
+		})
+	}
+	if name := c.AccessLog; name != "" && !strings.HasPrefix(name, "/dev/") {
+		need("writable", name, func() error {
+			info, err := files.Stat(p.at(name))
+			switch {
+			case err == nil && info.IsDir():
+				return exit.Usagef(c.option("access-log", filepath.Join(name, "access.log")), "%s: %s is a directory", c.option("access-log"), name)
+			case err == nil:
+				return c.writable(p, "access-log", name, name, "/var/log/gophd/access.log")
+			}
+			return c.writable(p, "access-log", name, filepath.Dir(name), "/var/log/gophd/access.log")
+		})
+	}
+	if dir := c.SearchDir; dir != "" && c.Search {
+		need("writable", dir, func() error { return c.writable(p, "search-dir", dir, dir, "/var/lib/gophd") })
+	}
+	for _, rule := range c.programs {
+		socket := rule.Client.Socket
+		if rule.Fixed() {
+			warn("programs", socket, func() error {
+				if _, err := files.Stat(p.at(socket)); err != nil {
+					return exit.Usagef("start the program that makes this socket; until then visitors read that it does not answer", "no program listens for %s: %s is not there", c.option("fastcgi", rule.Selector()), socket)
+				}
+				return nil
+			})
+		}
+	}
+	return all
+}
+
+// test tests the preconditions of a start. It logs those that only warn, and stops at the
+// first that fails unless all are wanted.
+func (d *daemon) test(all bool) (failures Failures) {
+	for _, p := range d.conf.Preconditions(d.conf.here()) {
+		err := p.Test()
+		switch {
+		case err != nil && p.Warn:
+			d.logWarning(err)
+		case err != nil:
+			if failures = append(failures, err); !all {
+				return failures
+			}
+		}
+	}
+	return failures
+}
+
+// logWarning logs an error with its hint.
+func (d *daemon) logWarning(err error) {
+	var e *exit.CommandError
+	if errors.As(err, &e) && e.Hint != "" {
+		d.log.Warn(err.Error(), "hint", e.Hint)
+		return
+	}
+	d.log.Warn(err.Error())
+}
+
+// mend is an error that one command mends.
+func mend(status int, command, format string, args ...any) error {
+	return &exit.CommandError{Status: status, Err: fmt.Errorf(format, args...), Hint: command, Mend: command}
+}
+
+// served reports why a directory cannot be served; what begins the message.
+func (c *Settings) served(p Place, name, what, dir string) error {
+	info, err := files.Stat(p.at(dir))
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if err == nil {
+		err = p.may(dir, sandbox.MayRead|sandbox.MayEnter)
+	}
+	switch {
+	case err != nil && p.hidden(dir):
+		return mend(exit.Usage, systemd.Activate("root"), "%s: the unit hides %s", what, dir)
+	case err != nil:
+		return exit.Directory(c.option(name), dir, p.Account, fmt.Errorf("%s: %w", what, diag.Cause(err)))
+	}
+	return nil
+}
+
+// writable reports why the server cannot write to a file, or into a directory; usual is where
+// the unit lets it.
+func (c *Settings) writable(p Place, name, value, path, usual string) error {
+	err := p.may(path, sandbox.MayWrite)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: writing to %s: %w", c.option(name, value), path, err)
+	own := "gophd"
+	if p.Account != nil {
+		own = p.Account.Name
+	}
+	switch dir := filepath.Dir(usual); {
+	case systemd.InUnit() && !strings.HasPrefix(path, dir):
+		return exit.Usagef("the unit lets gophd write below "+dir+": "+c.option(name, usual), "%w", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return &exit.CommandError{Status: exit.Usage, Err: err, Hint: "make the directory, for the user that gophd runs as", Mend: diag.Command("install", "-d", "-o", own, "--", path)}
+	}
+	return &exit.CommandError{Status: exit.Failure, Err: err, Hint: "the user that gophd runs as must be able to write to it, and to make files in its directory", Mend: diag.Command("chown", own, "--", path)}
+}
+
+// readablePair reports why a certificate or its key cannot be read.
+func (c *Settings) readablePair(p Place, f keypair.CertKey) error {
+	for _, name := range []string{f.Cert, f.Key} {
+		err := p.may(name, sandbox.MayRead)
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("reading %s: %w", name, err)
+		switch {
+		case systemd.InUnit() && (errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
+			return exit.Usagef("the unit hands over /etc/credstore/gophd.crt and gophd.key: GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt, GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key", "%w", err)
+		case errors.Is(err, fs.ErrNotExist):
+			return exit.Usagef(c.option("tls-self-signed", "DIR")+" makes a certificate", "%w", err)
+		}
+		return exit.Hint(err, "the user that starts gophd must be able to read it")
+	}
+	if err := new(keypair.Certificates).Add(keypair.CertKey{Cert: p.at(f.Cert), Key: p.at(f.Key)}); err != nil {
+		return exit.Usagef("both are PEM, the certificate first in its file, the key without a password", "%w", err)
+	}
+	return nil
+}
+
+// ownersSeen refuses -users where the kernel shows several owners as one, as it does with
+// PrivateUsers=yes of systemd: then a link to another user's directory would pass for one's own.
+func (c *Settings) ownersSeen(p Place) error {
+	from := c.site.UsersMinUID
+	text, err := files.ReadFile(p.at("/proc/self/uid_map"), 1<<20)
+	if err != nil || MapsUsers(string(text), from) {
+		return nil
+	}
+	hint, command := "the user namespace of gophd must map these uids", ""
+	if systemd.InUnit() {
+		command = systemd.Activate("users")
+		hint = "the unit forbids it: " + command
+	}
+	return &exit.CommandError{Status: exit.Usage, Hint: hint, Mend: command, Err: fmt.Errorf(
+		"%s: gophd cannot see whose files are whose: its uid map lacks some of %d to %d", c.option("users"), from, max(from, maxUserUID))}
+}
+
+// maxUserUID is the last uid of a person's account (UID_MAX of login.defs).
+const maxUserUID = 60000
+
+// MapsUsers reports whether a uid_map maps the accounts of users, whose uids begin with from.
+func MapsUsers(uidMap string, from int) bool { return covers(uidMap, from, max(from, maxUserUID)) }
+
+// covers reports whether a uid_map (user_namespaces(7)) maps all uids from first to last.
+func covers(uidMap string, first, last int) bool {
+	type block struct{ inside, outside, count int }
+	var blocks []block
+	for line := range strings.Lines(uidMap) {
+		var b block
+		if _, err := fmt.Sscan(line, &b.inside, &b.outside, &b.count); err == nil {
+			blocks = append(blocks, b)
+		}
+	}
+	slices.SortFunc(blocks, func(a, b block) int { return cmp.Compare(a.inside, b.inside) })
+	for _, b := range blocks {
+		if b.inside <= first {
+			first = max(first, b.inside+b.count)
+		}
+	}
+	return first > last
+}
+
+// homesSeen reports why no home can be seen, as with ProtectHome=yes of systemd.
+func (c *Settings) homesSeen(p Place) error {
+	homes, _ := c.userDirs(p)
+	at := p.at(homes)
+	list, err := files.List(at)
+	if err == nil {
+		err = p.may(homes, sandbox.MayRead|sandbox.MayEnter)
+	}
+	if err == nil && len(list) > 0 {
+		return nil
+	}
+	e := &exit.CommandError{Status: exit.Usage, Hint: "name the directory that the homes lie in, with a * for the user: " + c.option("users", "/home/*/public_gopher")}
+	why := "it is empty"
+	if err != nil {
+		why = diag.Cause(err).Error()
+	}
+	_, above := files.Stat(filepath.Dir(at))
+	switch inHome := filepath.Dir(homes) != "/"; {
+	case p.hidden(homes) && (!inHome || above != nil):
+		e.Mend = systemd.Activate("users")
+		e.Hint = "the unit forbids it: " + e.Mend
+	case errors.Is(err, fs.ErrPermission):
+		e.Mend = diag.Command("chmod", "o+rx", "--", homes)
+		e.Hint = "the user that gophd runs as must be able to list it: " + e.Mend
+	}
+	e.Err = fmt.Errorf("%s matches no user: %s: %s", c.option("users"), homes, why)
+	return e
+}
+
+// userDirs returns the directory of the homes that -users names, and the directories of
+// users to which links in it lead.
+func (f *Flags) userDirs(p Place) (homes string, links []string) {
+	homes, below, _ := strings.Cut(f.Users, "/*")
+	homes = cmp.Or(filepath.Clean(homes), "/")
+	list, _ := files.List(p.at(homes))
+	for _, e := range list {
+		real, err := files.RealPath(filepath.Join(p.at(homes), e.Name(), below))
+		if err != nil || strings.HasPrefix(real, strings.TrimSuffix(p.at(homes), "/")+"/") || slices.Contains(links, real) {
+			continue
+		}
+		if info, err := files.Stat(real); err == nil && info.IsDir() && disk.OwnerOf(info) >= f.UsersMinUID {
+			links = append(links, real)
+		}
+	}
+	return homes, links
+}
+
+// asUser is how gophd serves without root's rights.
+func (c *Settings) asUser() string {
+	name := "NAME"
+	for _, known := range []string{"nobody", "_gopher", "gopher", "gophd"} {
+		if u, err := user.Lookup(known); err == nil && u.Uid != "0" {
+			name = known
+		}
+	}
+	if systemd.InUnit() {
+		return "User=" + name + " in the unit: " + diag.Command("systemctl", "edit", "gophd")
+	}
+	return c.option("user", name) + " drops root's privileges once gophd listens"
+}
+
+// Doubt reports why a directory is probably not meant to be the root, with a hint. Both
+// are "" if nothing speaks against it.
+func Doubt(root string) (doubt, hint string) {
+	real, err := resolved(root)
+	if err != nil {
+		return "", ""
+	}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = resolved(home)
+	}
+	list, unread := files.List(real)
+	switch {
+	case real == "/":
+		return "-root is /: every file that gophd can read would be served", "gophd init hole makes a directory with an example"
+	case err == nil && real == home:
+		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
+	case unread == nil && len(list) == 0:
+		return "the root is empty", diag.Command("gophd", "init", "--", root) + " makes an example there"
+	}
+	return "", ""
+}
+
+func resolved(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return files.RealPath(abs)
+}
