@@ -73,9 +73,10 @@ func (p Place) hidden(path string) bool {
 	if !systemd.InUnit() {
 		return false
 	}
-	abs, err := filepath.Abs(path)
-	link, linkErr := os.Readlink(p.at(path))
-	return err == nil && systemd.Hidden(abs) || linkErr == nil && systemd.Hidden(link)
+	abs, _ := filepath.Abs(path)
+	var behind *fs.PathError
+	_, err := files.RealPath(p.at(path))
+	return systemd.Hidden(abs) || errors.As(err, &behind) && systemd.Hidden(behind.Path)
 }
 
 // Preconditions lists what a start in a place needs, in the order in which a fault explains
