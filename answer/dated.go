@@ -29,7 +29,7 @@ func HasFeed(s *site.Site, dir string) bool {
 		return false
 	}
 	dir = snap.Real(dir)
-	return len(snap.Tree.Phlogs(dir, dir == ".")) > 0 && (dir == "." || snap.Open(dir, true))
+	return len(snap.Tree.Phlogs(dir, dir == ".")) > 0 && (dir == "." || !snap.Compiled.DeniedToAll(dir, true))
 }
 
 // NewestTexts returns the newest n dated texts of a directory that robots may fetch, the

@@ -20,6 +20,7 @@ type verdicts struct {
 // judged is what the policy says to the robots of a class.
 type judged struct {
 	agent  string // one of them; "*" for all that no annotation names
+	rules  *robots.Rules
 	denies func(uri string) bool
 }
 
@@ -38,7 +39,7 @@ func (c *Compiled) judge() (v verdicts) {
 		if class.token == veronica && c.veronica != nil { // her group has weak lines
 			denies = func(uri string) bool { return !c.veronica().Permits(uri) }
 		}
-		v.robots = append(v.robots, judged{class.token, denies})
+		v.robots = append(v.robots, judged{class.token, rules, denies})
 	}
 	open := sync.OnceValue(func() *readers.Parsed { return readers.Open(c.file) })
 	for _, r := range c.readers {
@@ -67,6 +68,16 @@ func (v *verdicts) matchers(r readers.Reader, file *readers.Parsed) (list []*rea
 // names. The name is a path below the root, "." for the root itself; it need not exist.
 func (c *Compiled) DeniedToAll(name string, dir bool) bool {
 	return c.robots[0].denies(escape(selector.Canonical(name, dir)))
+}
+
+// DeniedBy returns the line of an annotation that denies a resource to the robots that no
+// annotation names; nil if there is none.
+func (c *Compiled) DeniedBy(name string, dir bool) *RuleSource {
+	d := c.robots[0].rules.Decide(escape(selector.Canonical(name, dir)))
+	if d.Allowed {
+		return nil
+	}
+	return c.Source(d.Rule.Line)
 }
 
 // Closed reports whether a spelling of a canonical selector is closed: the server must

@@ -137,6 +137,7 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 		d.Notes = append(d.Notes, unlisted(place{name: at}, err))
 	}
 	var p programs
+	var names []string
 	b := menu.Builder{FS: s.fsys, Answers: scan.answers} // an fs.FS has no programs that could be run
 	for _, e := range list {
 		name := selector.Join(at, e.Name())
@@ -146,10 +147,11 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 		case !e.IsDir() && isStray(e.Name()):
 			d.Strays = append(d.Strays, e.Name())
 		case menu.IsMap(e.Name()):
-			p.add(b.Sources(at))
+			p.add(b.Sources(at), selector.Canonical(at, true))
 		case menu.IsMenuFile(e.Name()):
-			p.add(b.Sources(name))
+			p.add(b.Sources(name), selector.Canonical(name, false))
 		}
+		names = append(names, e.Name())
 		switch {
 		case !selector.Askable(e.Name()) || len(name) >= maxName:
 		case e.IsDir():
@@ -170,6 +172,7 @@ func (s *Site) scanFS(scan *scanner, at string) (*Dir, error) {
 		d.addCaps()
 	}
 	slices.SortFunc(d.Dirs, func(a, b *Dir) int { return cmp.Compare(a.Name, b.Name) })
+	p.shown = append(p.shown, shownIn(at, names)...)
 	scan.programs[at] = p
 	return d, nil
 }
@@ -202,7 +205,10 @@ func (s *Site) fileFS(name string, e fs.DirEntry) File {
 }
 
 // add records the files that a map includes or links, and its programs.
-func (p *programs) add(sources menu.Sources) {
+func (p *programs) add(sources menu.Sources, sel string) {
+	for _, name := range sources.Included {
+		p.shown = append(p.shown, shown{name, sel})
+	}
 	if p.included == nil {
 		p.included = map[string]bool{}
 	}

@@ -242,13 +242,13 @@ func (s *Snapshot) step(name string) string {
 func (s *Snapshot) Has(name string, dir bool) bool { return s.Tree.Has(s.Real(name), dir) }
 
 // Open reports whether robots that no annotation names may read something: under its name,
-// and under its real name. Feeds, sitemaps, searches and titles show nothing else.
+// and under its real name; nor does it show what they may not. Feeds, sitemaps, searches and titles show nothing else.
 func (s *Snapshot) Open(name string, dir bool) bool {
-	if s.Compiled.DeniedToAll(name, dir) {
+	if s.Compiled.DeniedToAll(name, dir) || s.shows[name] {
 		return false
 	}
 	real := s.Real(name)
-	return real == name || !s.Compiled.DeniedToAll(real, dir)
+	return real == name || !s.Compiled.DeniedToAll(real, dir) && !s.shows[real]
 }
 
 // follows reports whether the links in a name are followed.

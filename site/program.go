@@ -31,6 +31,7 @@ type programs struct {
 	included map[string]bool   // the files that they include or link, by their real names; true: an interpreter runs them
 	found    []diag.Diagnostic // they, and links that are too long
 	menus    []string          // selectors of menus that programs make
+	shown    []shown
 	left     leftOut
 }
 
@@ -44,16 +45,17 @@ func (r *reading) readMaps(list []disk.Dirent) {
 		}
 	}
 	b := menu.Builder{FS: scanned{r}, Answers: r.answers, Run: standIn(r.runs)}
-	read := func(name string, dir bool) {
-		sources := b.Sources(name)
+	read := func(at string, dir bool) {
+		sources := b.Sources(at)
 		if sources.Run {
-			p.menus = append(p.menus, selector.Canonical(name, dir))
+			p.menus = append(p.menus, selector.Canonical(at, dir))
 		}
 		p.found = append(p.found, sources.Problems...)
 		if p.included == nil && len(sources.Included)+len(sources.Linked) > 0 {
 			p.included = map[string]bool{}
 		}
 		for _, name := range sources.Included {
+			p.shown = append(p.shown, shown{name, selector.Canonical(at, dir)})
 			real := r.include(name)
 			p.included[real] = p.included[real] || slices.Contains(sources.Interpreted, name)
 		}
@@ -72,9 +74,16 @@ func (r *reading) readMaps(list []disk.Dirent) {
 			read(selector.Join(r.at.name, e.Base), false)
 		}
 	}
+	var names []string
+	for _, e := range list {
+		if menu.IsMap(e.Base) || menu.IsMenuFile(e.Base) || e.Base == "index.gmi" {
+			names = append(names, e.Base)
+		}
+	}
+	p.shown = append(p.shown, shownIn(r.at.name, names)...)
 	p.left = r.leaveOut(list)
 	delete(r.programs, r.at.name)
-	if len(p.included)+len(p.found)+len(p.menus) > 0 || p.left != (leftOut{}) {
+	if len(p.included)+len(p.found)+len(p.menus)+len(p.shown) > 0 || p.left != (leftOut{}) {
 		r.programs[r.at.name] = p
 	}
 }

@@ -161,7 +161,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 // publish compiles, and swaps the snapshot in; it says why its file is not proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
-	if old != nil && !b.All && tree.allAlike(old.Tree) && slices.Equal(old.menus, s.scan.menus()) && maps.Equal(old.aliases, s.scan.aliases) && maps.Equal(old.refused, s.scan.refused) {
+	if old != nil && !b.All && tree.allAlike(old.Tree) && slices.Equal(old.menus, s.scan.menus()) && slices.Equal(old.shown, s.scan.shown()) && maps.Equal(old.aliases, s.scan.aliases) && maps.Equal(old.refused, s.scan.refused) {
 		s.remap(old, tree)
 		return old.leak
 	}
@@ -230,10 +230,10 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 	menus := scan.menus()
 	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: scan.input(), Sitemaps: conf.Sitemaps}
 	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources), aliases: scan.aliases, refused: scan.refused,
-		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, changed: maps.Clone(scan.changed)}
+		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, shown: scan.shown(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	next.spoken = speak(finder{tree: tree, real: next.Real, aliases: scan.aliases, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
-	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree))...)
+	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree), next.shownElsewhere())...)
 	slices.SortStableFunc(next.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
 	unproven := (*policy.Compiled).Unproven
 	if conf.unproven != nil {

@@ -220,6 +220,8 @@ type Snapshot struct {
 	included map[string]bool   // files that maps include, by real name; true: an interpreter runs it
 	programs []diag.Diagnostic // programs that other servers would run
 	menus    []string          // selectors of menus that programs make
+	shown    []shown           // files whose text menus show
+	shows    map[string]bool   // the names of menus that show a denied file
 
 	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
 

@@ -1,0 +1,73 @@
+package site
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
+)
+
+// A menu shows the text of a file that has a selector of its own: a directory its index.gmi,
+// index.gph or x.gophermap, and each map what it includes. A rule that denies the file leaves
+// the menu open.
+
+// shown is a file whose text a menu shows.
+type shown struct {
+	file string // its name
+	menu string // the canonical selector of the menu
+}
+
+// shownIn returns the files of a directory that its menu is made of, by their base names.
+func shownIn(dir string, names []string) (list []shown) {
+	sel := selector.Canonical(dir, true)
+	for _, base := range []string{"gophermap", ".gophermap", "index.gph", "index.gmi"} {
+		if slices.Contains(names, base) {
+			return []shown{{selector.Join(dir, base), sel}}
+		}
+	}
+	for _, base := range names {
+		if menu.IsMenuFile(base) && strings.HasSuffix(base, ".gophermap") {
+			list = append(list, shown{selector.Join(dir, base), sel})
+		}
+	}
+	return list
+}
+
+// shown returns the files whose text a menu shows, in order.
+func (s *scanner) shown() (list []shown) {
+	for _, p := range s.programs {
+		list = append(list, p.shown...)
+	}
+	slices.SortFunc(list, func(a, b shown) int { return strings.Compare(a.file+"\n"+a.menu, b.file+"\n"+b.menu) })
+	return list
+}
+
+// shownElsewhere reports rules that deny a file whose text an open menu shows. What reads
+// texts for robots leaves out such menus, too.
+func (s *Snapshot) shownElsewhere() (reports []policy.Report) {
+	s.shows = map[string]bool{}
+	for _, x := range s.shown {
+		name := path.Clean(strings.TrimPrefix(x.menu, "/"))
+		by := s.Compiled.DeniedBy(x.file, false)
+		if by == nil || s.Compiled.DeniedToAll(name, strings.HasSuffix(x.menu, "/")) {
+			continue
+		}
+		s.shows[name] = true
+
+		// The line of the same annotation that denies the menu, or else of the root's.
+		line, where := x.menu, " in the root's .robots"
+		if dir := selector.Canonical(path.Dir(by.File), true); strings.HasPrefix(x.menu, dir) {
+			line, where = x.menu[len(dir)-1:], ""
+		}
+		if strings.HasSuffix(line, "/") {
+			line += "$"
+		}
+		reports = append(reports, policy.NewReport(policy.CodeShownElsewhere, by.File, by.Line,
+			fmt.Sprintf("%s shows the text of /%s: Disallow: %s%s denies that, too", x.menu, x.file, line, where)))
+	}
+	return reports
+}
