@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"runtime/debug"
 	"slices"
@@ -27,6 +26,8 @@ import (
 // top-level directory of a host, have at most a quarter of the small places and one large
 // one. So neither a client nor a disk that hangs takes the places of others.
 //
+// Requests to a program take places, too: of those of the program, an address has a quarter.
+//
 // A request gets a result that was begun after it arrived, or one that still holds by its
 // stamp. A making that no request waits for is cancelled.
 
@@ -39,27 +40,40 @@ const (
 	maxTime     = 30 * time.Second
 	maxWait     = 45 * time.Second // less than the server's default StallTimeout: clients must be answered
 	maxHeld     = 48 << 20         // bytes of large replies in memory besides the cache; then no more are made
-	maxPrinted  = 32 << 20         // bytes of programs that wait for a place
 )
 
 // A Limiter bounds the replies that are made for requests at once; see the package's
 // documentation. All hosts of a process share one. The zero value is ready to use.
 type Limiter struct {
 	held    limit.Held   // large replies
-	printed atomic.Int64 // bytes of programs that wait for a place
+	printed atomic.Int64 // bytes of programs that were not sent, or made into a reply, yet
 
 	mu           sync.Mutex
 	calls        map[callKey]*call // that requests join
 	events       uint64            // requests that came and makings that began, in order
 	small, large places
+	programs     map[any]*places // those that are in use
 }
 
-// places are what makings take.
+// places are what makings and requests to programs take.
 type places struct {
 	all, each int // how many there are, and how many of one share
 	used      int
 	shares    map[any]int // used, by address and by topShare
-	waiting   []*call     // first come first
+	waiting   []*ticket   // first come first
+	users     int         // requests to the program, if they are a program's
+}
+
+func newPlaces(all, each int) places { return places{all: all, each: each, shares: map[any]int{}} }
+
+// A ticket is for a place that is waited for or held. The mutex of the Limiter guards it.
+type ticket struct {
+	ctx     context.Context
+	askers  []netip.Addr // address blocks: any of them may pay
+	owner   topShare
+	place   *places
+	granted chan struct{} // closed when the place is its own
+	paid    []any         // the shares that it is in; nil: it has no place
 }
 
 // A topShare is the share of a top-level directory.
@@ -71,8 +85,8 @@ type topShare struct {
 // call is one result that is being made, for all requests that wait for it.
 type call struct {
 	callKey
+	ticket // its ctx ends when no request waits, and maxTime after the beginning
 	all    *Limiter
-	ctx    context.Context // ends when no request waits, and maxTime after the beginning
 	cancel context.CancelFunc
 	clock  *time.Timer   // cancels it; stopped while it waits for a place
 	late   atomic.Bool   // the clock has
@@ -82,15 +96,11 @@ type call struct {
 	kept   int64 // bytes held by the cache
 
 	// Under the mutex of all:
-	requests int          // that wait for it
-	left     bool         // all that waited have left
-	next     *call        // for requests that came after it had begun
-	askers   []netip.Addr // their address blocks: any of them may pay
-	begun    uint64       // event; 0: not yet
+	requests int    // that wait for it
+	left     bool   // all that waited have left
+	next     *call  // for requests that came after it had begun
+	begun    uint64 // event; 0: not yet
 	spent    int
-	place    *places       // that it has, or waits for
-	granted  chan struct{} // closed when the place is its own
-	paid     []any         // the shares that it is in; nil: it has no place
 }
 
 // Errors of exceeded bounds.
@@ -99,7 +109,6 @@ var (
 	errSpent    = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes more than %d MiB to make", maxSpent>>20)}
 	errWait     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply is waited for longer than %v", maxWait)}
 	errTime     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes longer than %v to make", maxTime)}
-	errPrinted  = &server.Error{Kind: server.Busy, Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent", maxPrinted>>20)}
 )
 
 // panicked is a panic in a making. It continues in the goroutines of the requests
@@ -156,8 +165,7 @@ func (l *Limiter) join(who netip.Addr, what callKey, f func(*call) (*Value, erro
 	defer l.mu.Unlock()
 	if l.calls == nil {
 		l.calls = map[callKey]*call{}
-		l.small = places{all: smallPlaces, each: smallPlaces / 4, shares: map[any]int{}}
-		l.large = places{all: largePlaces, each: 1, shares: map[any]int{}}
+		l.small, l.large = newPlaces(smallPlaces, smallPlaces/4), newPlaces(largePlaces, 1)
 	}
 	l.events++
 	k = l.current(what, f)
@@ -182,6 +190,7 @@ func (l *Limiter) current(what callKey, f func(*call) (*Value, error)) *call {
 	k := l.calls[what]
 	if k == nil {
 		k = &call{callKey: what, all: l, done: make(chan struct{})}
+		k.owner = topShare{k.of, k.top()}
 		k.ctx, k.cancel = context.WithCancel(context.Background())
 		l.calls[what] = k
 		go k.run(f)
@@ -222,7 +231,7 @@ func (l *Limiter) forget(k *call) {
 func (k *call) run(f func(*call) (*Value, error)) {
 	defer close(k.done)
 	l := k.all
-	k.err = k.take(&l.small)
+	k.err = l.take(&k.ticket, &l.small)
 	if k.err == nil {
 		l.mu.Lock()
 		l.events++
@@ -242,76 +251,105 @@ func (k *call) run(f func(*call) (*Value, error)) {
 	}
 }
 
-// take waits for a place, in place of the one that the making has.
-func (k *call) take(p *places) error {
-	l := k.all
+// take waits for a place, in place of the one that the ticket has.
+func (l *Limiter) take(t *ticket, p *places) error {
 	l.mu.Lock()
-	k.release()
-	k.place, k.granted = p, make(chan struct{})
-	granted := k.granted
-	p.waiting = append(p.waiting, k)
+	t.release()
+	t.place, t.granted = p, make(chan struct{})
+	granted := t.granted
+	p.waiting = append(p.waiting, t)
 	p.fill()
 	l.mu.Unlock()
 	select {
 	case <-granted:
 		return nil
-	case <-k.ctx.Done():
+	case <-t.ctx.Done():
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.waiting = slices.DeleteFunc(p.waiting, func(other *call) bool { return other == k })
-	return context.Cause(k.ctx)
+	p.waiting = slices.DeleteFunc(p.waiting, func(other *ticket) bool { return other == t })
+	return context.Cause(t.ctx)
 }
 
 // fill gives free places to those who wait.
 func (p *places) fill() {
 	for i := 0; i < len(p.waiting) && p.used < p.all; {
-		k := p.waiting[i]
-		shares := p.afford(k)
-		if shares == nil || k.ctx.Err() != nil {
+		t := p.waiting[i]
+		shares := p.afford(t)
+		if shares == nil || t.ctx.Err() != nil {
 			i++
 			continue
 		}
 		p.waiting = slices.Delete(p.waiting, i, i+1)
 		p.used++
-		k.paid = shares
+		t.paid = shares
 		for _, share := range shares {
 			p.shares[share]++
 		}
-		close(k.granted)
+		close(t.granted)
 	}
 }
 
-// afford returns the shares that a making takes its place from: of an address that asks
-// for it, and of its top-level directory. It returns nil if one is used up.
-func (p *places) afford(k *call) []any {
-	top := topShare{k.of, k.top()}
-	if top.top != "" && p.shares[top] >= p.each {
+// afford returns the shares that a place is taken from: of an address that asks for it, and
+// of its top-level directory. It returns nil if one is used up.
+func (p *places) afford(t *ticket) []any {
+	if t.owner.top != "" && p.shares[t.owner] >= p.each {
 		return nil
 	}
-	for _, who := range k.askers {
+	for _, who := range t.askers {
 		if !who.IsValid() || p.shares[who] < p.each {
-			return []any{who, top}
+			return []any{who, t.owner}
 		}
 	}
 	return nil
 }
 
-// release gives the place of a making back, if it has one.
-func (k *call) release() {
-	if k.paid == nil {
+// release gives a place back, if the ticket has one.
+func (t *ticket) release() {
+	if t.paid == nil {
 		return
 	}
-	p := k.place
+	p := t.place
 	p.used--
-	for _, share := range k.paid {
+	for _, share := range t.paid {
 		p.shares[share]--
 		if p.shares[share] == 0 {
 			delete(p.shares, share)
 		}
 	}
-	k.paid = nil
+	t.paid = nil
 	p.fill()
+}
+
+// Enter waits for one of the places of a program. The request has it until ctx ends.
+func (q *Asked) Enter(ctx context.Context, program any, all int) error {
+	q.Host.open()
+	l := q.Host.Limiter
+	waiting, cancel := context.WithTimeoutCause(ctx, maxWait, errWait)
+	defer cancel()
+	t := &ticket{ctx: waiting, askers: []netip.Addr{server.Block(q.Request.Remote.Addr())}}
+	l.mu.Lock()
+	p := l.programs[program]
+	if p == nil {
+		if l.programs == nil {
+			l.programs = map[any]*places{}
+		}
+		of := newPlaces(all, max(1, all/4))
+		p = &of
+		l.programs[program] = p
+	}
+	p.users++
+	l.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		t.release()
+		p.users--
+		if p.users == 0 {
+			delete(l.programs, program)
+		}
+	})
+	return l.take(t, p)
 }
 
 // spend charges a making for bytes that it read and keeps. Beyond the bound of a small
@@ -331,7 +369,7 @@ func (k *call) spend(bytes int) error {
 		return k.ctx.Err()
 	}
 	k.clock.Stop()
-	if err := k.take(&l.large); err != nil {
+	if err := l.take(&k.ticket, &l.large); err != nil {
 		return err
 	}
 	k.clock.Reset(maxTime)
@@ -345,31 +383,5 @@ func (k *call) spend(bytes int) error {
 func (l *Limiter) hold(body []byte) {
 	if len(body) > small {
 		l.held.Add(body)
-	}
-}
-
-// read reads what a program prints, at most maxLoaded bytes. It takes no place, since
-// programs may take long; what all of them have printed is bounded until done is called.
-func (l *Limiter) read(ctx context.Context, stream io.ReadCloser) (body []byte, done func(), err error) {
-	defer context.AfterFunc(ctx, func() { _ = stream.Close() })()
-	done = func() { l.printed.Add(int64(-cap(body))) }
-	for {
-		if len(body) == cap(body) {
-			had := cap(body)
-			body = slices.Grow(body, max(4<<10, had/2))
-			if l.printed.Add(int64(cap(body)-had)) > maxPrinted {
-				return body, done, errPrinted
-			}
-		}
-		n, err := stream.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			return body, done, nil
-		case err != nil:
-			return body, done, err
-		case len(body) > maxLoaded:
-			return body, done, errTooLarge
-		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"runtime"
 	"strings"
@@ -118,7 +117,7 @@ func TestLeftBehindTakesNoPlace(t *testing.T) {
 		must(t, err)
 		synctest.Wait()
 		_ = behind.spend(2 * small)
-		if err := behind.take(&l.large); !errors.Is(err, context.Canceled) || !l.nothing() {
+		if err := l.take(&behind.ticket, &l.large); !errors.Is(err, context.Canceled) || !l.nothing() {
 			t.Errorf("%v, left: %+v", err, &l)
 		}
 	})
@@ -292,46 +291,6 @@ func TestFirstComeFirstServed(t *testing.T) {
 		}
 	})
 }
-
-// TestReadIsBounded: what programs have printed and waits for a place is bounded, of one and
-// of all.
-func TestReadIsBounded(t *testing.T) {
-	var l Limiter
-	read := func(n int64) (int, func(), error) {
-		body, done, err := l.read(t.Context(), io.NopCloser(io.LimitReader(zeros{}, n)))
-		return len(body), done, err
-	}
-	for n, want := range map[int64]error{0: nil, 1: nil, maxLoaded: nil, maxLoaded + 1: errTooLarge, 1 << 40: errTooLarge} {
-		got, done, err := read(n)
-		if !errors.Is(err, want) || err == nil && int64(got) != n {
-			t.Errorf("of %d: %d, %v", n, got, err)
-		}
-		done()
-	}
-	var all []func()
-	for range 3 * maxPrinted / maxLoaded {
-		_, done, err := read(maxLoaded)
-		all = append(all, done)
-		if err != nil && !errors.Is(err, errPrinted) {
-			t.Error(err)
-		}
-	}
-	if _, done, err := read(1 << 20); !errors.Is(err, errPrinted) {
-		t.Errorf("beyond the bound: %v", err)
-	} else {
-		done()
-	}
-	for _, done := range all {
-		done()
-	}
-	if _, _, err := read(maxLoaded); err != nil {
-		t.Error(err)
-	}
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // What a making may take is bounded: bytes, time, and what slow readers hold of what
 // was made; and a making that was left behind takes no place.

@@ -127,17 +127,24 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	q := &Asked{Host: h, Request: r, Format: f, View: h.Site.View(r.Context())}
 	a, err := s.Answer(q)
-	asIs := err != nil || a.Drawn || a.Class == Redirect || a.Class == Status || a.Class == File && f.Raw
-	if asIs {
-		return a, err
+	if err != nil {
+		return nil, err
 	}
+	asIs := a.Drawn || a.Class == Redirect || a.Class == Status || a.Class == File && f.Raw
 	if a.Stream == nil {
+		if asIs {
+			return a, nil
+		}
 		return q.Limited(func(*Asked) (*Value, error) { return a, nil })
 	}
-	defer a.Close()
 	h.open()
-	body, done, err := h.Limiter.read(r.Context(), a.Stream)
-	defer done()
+	output := h.Limiter.ahead(a.Stream)
+	a.Stream = output
+	if asIs {
+		return a, nil
+	}
+	defer a.Close()
+	body, err := output.whole(maxLoaded)
 	if err != nil {
 		return nil, err
 	}
@@ -147,13 +154,8 @@ func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	})
 }
 
-// maxLoaded bounds the part that is taken into memory of a program's reply, in bytes.
-const maxLoaded = 4 << 20
-
 // itemSize is the size of a menu.Item without its text, in bytes.
 const itemSize = 64
-
-var errTooLarge = &server.Error{Kind: server.Internal, Err: fmt.Errorf("the reply of a program has more than %d MiB", maxLoaded>>20)}
 
 // load makes a Value of what a program has printed, which may turn out to be a menu.
 func (q *Asked) load(a *Value, body []byte) error {

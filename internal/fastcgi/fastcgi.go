@@ -3,44 +3,41 @@
 // role of a responder without input.
 //
 //	client := &fastcgi.Program{Socket: "/run/fcgiwrap.socket"}
+//	ctx, cancel := context.WithCancel(ctx)
+//	defer cancel()
 //	reply, err := client.Do(ctx, params)
 //	…read reply to its end…
-//	reply.Close()
 //
 // Each request has a connection of its own. A program may hang, flood, die or
-// lie: that costs its own request, and never more memory than a record or the
-// number of requests that may be under way. Not for uploads, and not for a program
-// whose reply must be kept.
+// lie: that costs its own request, and never more memory than a record. The caller bounds
+// how many requests there are at once. Not for uploads, and not for a program whose reply
+// must be kept.
 package fastcgi
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/gophd/gophd/diag"
 )
 
-// A Program sends requests to the program behind one socket. Its fields must not
-// be changed once Do was called. Do may be called by many goroutines at once.
+// A Program sends requests to the program behind one socket. Its fields must not be
+// changed once Do was called, which may be called concurrently.
 type Program struct {
 	// Socket is the path of a Unix socket.
 	Socket string
 
-	// MaxRequests is how many requests may be under way at once. Others wait, for
-	// Timeout. If zero, 16.
-	MaxRequests int
-
-	// Timeout is how long a request waits for its turn and for the connection,
-	// and how long the program may give nothing. If zero, 30 s.
+	// Timeout is how long a request waits for the connection, and how long the program
+	// may give nothing. If zero, 30 s.
 	Timeout time.Duration
 
 	// MaxTime ends a reply that takes so long in all. If zero, 10 min.
@@ -52,9 +49,6 @@ type Program struct {
 	// Stderr, if not nil, gets each line that a program writes there, in a form
 	// fit for a log; at most 100 lines of a request, each of at most 1,000 bytes.
 	Stderr func(line string)
-
-	once  sync.Once
-	slots chan struct{}
 }
 
 // Errors of the program. Other errors come from the socket.
@@ -65,52 +59,13 @@ var (
 	ErrLong  = errors.New("the program takes too long")
 )
 
-func (c *Program) timeout() time.Duration { return positive(c.Timeout, 30*time.Second) }
+func (c *Program) timeout() time.Duration { return cmp.Or(c.Timeout, 30*time.Second) }
 
-// Places returns how many requests may be under way at once.
-func (c *Program) Places() int { return positive(c.MaxRequests, 16) }
-
-// positive returns a value, or another in place of one that is not set.
-func positive[T int | int64 | time.Duration](value, other T) T {
-	if value > 0 {
-		return value
-	}
-	return other
-}
-
-// enter waits for a turn.
-func (c *Program) enter(ctx context.Context) error {
-	c.once.Do(func() {
-		c.slots = make(chan struct{}, c.Places())
-	})
-	select {
-	case c.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	t := time.NewTimer(c.timeout())
-	defer t.Stop()
-	select {
-	case c.slots <- struct{}{}:
-		return nil
-	case <-t.C:
-		return ErrBusy
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (c *Program) leave() { <-c.slots }
-
-// Do sends a request with these parameters, as names and values. The reply must
-// be closed. When ctx ends, so does the reply.
+// Do sends a request with these parameters, as names and values. The reply ends when ctx
+// does; the caller must end ctx when it reads no more of it.
 func (c *Program) Do(ctx context.Context, params [][2]string) (*Stdout, error) {
-	if err := c.enter(ctx); err != nil {
-		return nil, err
-	}
 	r, err := c.send(ctx, params)
 	if err != nil {
-		c.leave()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
@@ -134,12 +89,11 @@ func (c *Program) send(ctx context.Context, params [][2]string) (*Stdout, error)
 	b = appendStream(b, typeStdin, nil)
 	r := &Stdout{
 		client: c, ctx: ctx, conn: conn, in: bufio.NewReaderSize(conn, 16<<10),
-		until: time.Now().Add(positive(c.MaxTime, 10*time.Minute)), left: positive(c.MaxReply, 64<<20),
+		until: time.Now().Add(cmp.Or(c.MaxTime, 10*time.Minute)), left: cmp.Or(c.MaxReply, 64<<20),
 	}
-	r.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	_ = conn.SetWriteDeadline(time.Now().Add(c.timeout()))
 	if _, err := conn.Write(b); err != nil {
-		r.stop()
 		_ = conn.Close()
 		return nil, untaken(err)
 	}
@@ -160,7 +114,6 @@ type Stdout struct {
 	ctx    context.Context
 	conn   net.Conn
 	in     *bufio.Reader
-	stop   func() bool
 	until  time.Time // when it has to be over
 	left   int64     // bytes that it may still give
 
@@ -171,7 +124,6 @@ type Stdout struct {
 
 	lines int // of stderr
 	line  []byte
-	once  sync.Once
 }
 
 // Read reads what the program writes. The error is io.EOF only if the program
@@ -179,6 +131,9 @@ type Stdout struct {
 func (r *Stdout) Read(p []byte) (int, error) {
 	for r.err == nil && r.content == 0 {
 		r.err = r.explain(r.record())
+	}
+	if r.err != nil && len(r.line) > 0 {
+		r.tell()
 	}
 	if r.err != nil || len(p) == 0 {
 		return 0, r.err
@@ -297,19 +252,3 @@ func (r *Stdout) tell() {
 
 // Exit is the program's exit status, which is known at the end of its reply.
 func (r *Stdout) Exit() int { return int(r.exit) }
-
-// Close ends the request; a program that still writes loses its connection.
-func (r *Stdout) Close() error {
-	r.once.Do(func() {
-		r.stop()
-		if len(r.line) > 0 {
-			r.tell()
-		}
-		_ = r.conn.Close()
-		r.client.leave()
-		if r.err == nil {
-			r.err = net.ErrClosed
-		}
-	})
-	return nil
-}

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -66,11 +65,12 @@ func ended(exit, status byte) []byte {
 // ask returns the whole reply.
 func ask(t testing.TB, c *Program, params ...[2]string) (string, error) {
 	t.Helper()
-	r, err := c.Do(t.Context(), params)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := c.Do(ctx, params)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = r.Close() }()
 	b, err := io.ReadAll(r)
 	return string(b), err
 }
@@ -141,7 +141,6 @@ func TestStderr(t *testing.T) {
 	if b, err := io.ReadAll(r); err != nil || string(b) != "a" || r.Exit() != 7 {
 		t.Errorf("%q, %v, exit %d", b, err, r.Exit())
 	}
-	_ = r.Close()
 	if len(lines) < 4 || len(lines) > maxErrorLines || !slices.Equal(lines[:4], []string{"one", `two\x1b[2J`, "three", "x"}) {
 		t.Errorf("%d lines: %q", len(lines), lines[:min(6, len(lines))])
 	}
@@ -193,53 +192,11 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// What is beyond MaxRequests waits, and is told that it is too much; the others
-// are not harmed by it.
-func TestBusy(t *testing.T) {
-	release := make(chan struct{})
-	c := program(t, func(conn net.Conn) { <-release; send(out("x"), ended(0, 0))(conn) })
-	c.MaxRequests = 2
-	var wg sync.WaitGroup
-	for range 2 {
-		r, err := c.Do(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wg.Go(func() {
-			defer func() { _ = r.Close() }()
-			if b, err := io.ReadAll(r); err != nil || string(b) != "x" {
-				t.Errorf("%q, %v", b, err)
-			}
-		})
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := c.Do(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	close(release)
-	wg.Wait()
-	if got, err := ask(t, c); got != "x" || err != nil {
-		t.Errorf("after that: %q, %v", got, err)
-	}
-
-	c = program(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) })
-	c.MaxRequests = 1
-	r, err := c.Do(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Timeout = 20 * time.Millisecond
-	if _, err := c.Do(t.Context(), nil); !errors.Is(err, ErrBusy) {
-		t.Error(err)
-	}
-	_ = r.Close()
-}
-
+// TestCancel: when its context ends, so does a reply, and the program loses its connection.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := program(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) })
-	c.MaxRequests = 1
+	lost := make(chan struct{})
+	c := program(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)); close(lost) })
 	r, err := c.Do(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -248,11 +205,10 @@ func TestCancel(t *testing.T) {
 	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	_, _ = r.Close(), r.Close()
-	if r, err = c.Do(t.Context(), nil); err != nil {
-		t.Fatalf("after a request that has ended: %v", err)
+	<-lost
+	if _, err := c.Do(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
-	_ = r.Close()
 	if _, err := (&Program{Socket: "/nonexistent"}).Do(t.Context(), nil); err == nil {
 		t.Error("no socket, no error")
 	}
@@ -324,7 +280,9 @@ func FuzzReply(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		r, err := c.Do(t.Context(), nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r, err := c.Do(ctx, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +290,6 @@ func FuzzReply(f *testing.F) {
 		in := NewReader(r)
 		_, _ = ReadHeader(in)
 		n, err := io.Copy(io.Discard, in)
-		_ = r.Close()
 		if n > int64(len(sent)) || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrProtocol) && !errors.Is(err, ErrBusy) {
 			t.Errorf("%d bytes of %d, %v", n, len(sent), err)
 		}

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/fastcgi"
@@ -120,12 +119,6 @@ type Programs struct {
 
 	// Log gets the standard error of programs. If nil, it is dropped.
 	Log *slog.Logger
-
-	ahead   atomic.Int64 // bytes that replies have read ahead of their clients
-	printed atomic.Int64 // bytes of maps that wait to be made into menus
-
-	mu     sync.Mutex
-	askers map[asker]*askerPlaces
 }
 
 // Answer asks a program, or declines a directory.
@@ -203,7 +196,7 @@ func (h *Programs) Run(q *answer.Asked, name, called string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return h.readMap(q.Context(), out)
+	return q.ReadMap(out)
 }
 
 // Answers reports whether a program is to answer a selector.

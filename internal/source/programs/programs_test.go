@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -169,80 +168,24 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// What clients that read nothing cost a program: an address gets a quarter of its
-// places, and a reply that is read ahead gives its place back.
-func TestPlaces(t *testing.T) {
+// TestUnread: clients that read nothing keep no place of a program, and not all of a flood.
+func TestUnread(t *testing.T) {
 	h := handler(t)
-	rule := h.Rules[0]
-	var taken []func()
-	enter := func(addr string, wait time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), wait)
-		defer cancel()
-		leave, err := h.enter(ctx, asker{netip.MustParseAddr(addr), rule.Client})
-		if err == nil {
-			taken = append(taken, leave)
+	var last *answer.Value
+	for i := range 3 * places {
+		sel := "/app/script"
+		if i == 2*places {
+			sel = "/app/flood"
 		}
-		return err
-	}
-	for range rule.Client.Places() / 4 {
-		if err := enter("192.0.2.1", time.Minute); err != nil {
-			t.Fatal(err)
+		a, err := h.host.Ask(&server.Request{RequestLine: selector.RequestLine{Selector: sel}, Remote: netip.MustParseAddrPort("192.0.2.1:1")}, &answer.Format{Raw: true})
+		treetest.Must(t, err)
+		defer a.Close()
+		if i == 2*places {
+			last = a
 		}
 	}
-	if err := enter("192.0.2.1", 0); err == nil {
-		t.Error("an address has more than a quarter")
-	}
-	if err := enter("192.0.2.2", time.Minute); err != nil {
-		t.Errorf("another address: %v", err)
-	}
-	for _, leave := range taken {
-		leave()
-	}
-	if len(h.askers) != 0 {
-		t.Errorf("left: %v", h.askers)
-	}
-	unread := &answer.Asked{Host: h.host, Request: &server.Request{RequestLine: selector.RequestLine{Selector: "/app/script"}, Remote: netip.MustParseAddrPort("192.0.2.1:1")}, View: h.host.Site.View(t.Context())}
-	for range 2 * rule.Client.Places() { // nothing of the replies is read
-		if _, err := h.Answer(unread); err != nil {
-			t.Fatal(err)
-		}
-	}
-	flood := &answer.Asked{Host: h.host, Request: &server.Request{RequestLine: selector.RequestLine{Selector: "/app/flood"}}, View: h.host.Site.View(t.Context())}
-	a, err := h.Answer(flood)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := io.Copy(io.Discard, a.Stream); server.KindOf(err) != server.Internal || n != 1<<20 {
+	if n, err := io.Copy(io.Discard, last.Stream); server.KindOf(err) != server.Internal || n != 1<<20 {
 		t.Errorf("%d bytes of a flood, %v", n, err)
-	}
-	a.Close()
-	if n := h.ahead.Load(); n > maxAllAhead {
-		t.Errorf("%d bytes are held", n)
-	}
-}
-
-// Maps that programs wrote take no more than maxPrinted until their requests end.
-func TestPrintedIsBounded(t *testing.T) {
-	var h Programs
-	ctx, end := context.WithCancel(t.Context())
-	long := func() (string, error) {
-		return h.readMap(ctx, io.NopCloser(bytes.NewReader(make([]byte, maxMap))))
-	}
-	for range maxPrinted / maxMap {
-		if text, err := long(); err != nil || len(text) != maxMap {
-			t.Fatal(len(text), err)
-		}
-	}
-	if _, err := long(); server.KindOf(err) != server.Busy {
-		t.Error(err)
-	}
-	end()
-	ctx = t.Context()
-	for h.printed.Load() > 0 { // each request ends by itself
-		runtime.Gosched()
-	}
-	if _, err := long(); err != nil {
-		t.Error(err)
 	}
 }
 

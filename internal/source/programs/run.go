@@ -220,31 +220,31 @@ func asking(r *server.Request, sel string) *server.Request {
 	return &other
 }
 
+// places is how many requests to a program there are at once.
+const places = 16
+
 // begin asks a program, and returns its reply with what it says of it.
-func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (*ahead, head, error) {
+func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ io.ReadCloser, said head, err error) {
 	ctx, cancel := context.WithCancel(q.Context())
-	leave, err := h.enter(ctx, asker{server.Block(q.Request.Remote.Addr()), client})
-	if err != nil {
-		cancel()
-		return nil, head{}, failed(err)
+	defer func() {
+		if err != nil {
+			cancel()
+			err = failed(err)
+		}
+	}()
+	if err := q.Enter(ctx, client, places); err != nil {
+		return nil, head{}, err
 	}
-	left := func() { cancel(); leave() }
 	reply, err := client.Do(ctx, h.params(q.Request, q.View, s))
 	if err != nil {
-		left()
-		return nil, head{}, failed(err)
+		return nil, head{}, err
 	}
 	in := fastcgi.NewReader(reply)
 	said, known, err := readHead(in, s.isMap, q.Request.Protocol == "gemini")
 	if err == nil && !known && in.Buffered() == 0 && reply.Exit() != 0 {
 		err = &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("/%s ended without output, exit %d", s.called, reply.Exit())}
 	}
-	if err != nil {
-		_ = reply.Close()
-		left()
-		return nil, head{}, err
-	}
-	return readAhead(&output{in: in, Stdout: reply, name: s.called, log: h.Log}, cancel, &h.ahead, left), said, nil
+	return &output{in: in, reply: reply, end: cancel, name: s.called, log: h.Log}, said, err
 }
 
 // readHead takes what a program says of its reply off the front of it. A client of Gemini
@@ -275,24 +275,34 @@ func readHead(in *bufio.Reader, isMap, gemini bool) (said head, known bool, err 
 
 // output is the reply of a program without its header.
 type output struct {
-	*fastcgi.Stdout
-	in   *bufio.Reader
-	name string
-	log  *slog.Logger
+	in    *bufio.Reader
+	reply *fastcgi.Stdout
+	end   context.CancelFunc
+	name  string
+	log   *slog.Logger
 }
 
-// Read returns errors with the words for the client.
+// Read returns errors with the words for the client. At its end the program is free again.
 func (o *output) Read(p []byte) (int, error) {
 	n, err := o.in.Read(p)
+	if err != nil {
+		o.end()
+	}
 	switch {
 	case errors.Is(err, io.EOF):
-		if exit := o.Exit(); exit != 0 && o.log != nil {
+		if exit := o.reply.Exit(); exit != 0 && o.log != nil {
 			o.log.Warn("a program failed", "program", "/"+o.name, "exit", exit)
 		}
 	case err != nil:
 		err = failed(err)
 	}
 	return n, err
+}
+
+// Close ends the program's request, and a Read.
+func (o *output) Close() error {
+	o.end()
+	return nil
 }
 
 // failed returns an error of a program with the words for the client.
@@ -323,30 +333,9 @@ func refused(status int) error {
 	return e
 }
 
-// Bounds of maps that programs write, in bytes.
-const (
-	maxMap     = 1 << 20  // of one
-	maxPrinted = 32 << 20 // of all whose requests are not answered yet
-)
-
-// readMap reads a reply that is a map, and ends it.
-func (h *Programs) readMap(ctx context.Context, out io.ReadCloser) (string, error) {
-	defer func() { _ = out.Close() }()
-	text, err := io.ReadAll(io.LimitReader(out, maxMap+1))
-	if err == nil && len(text) > maxMap {
-		err = failed(fastcgi.ErrFlood)
-	}
-	n := int64(len(text))
-	context.AfterFunc(ctx, func() { h.printed.Add(-n) })
-	if h.printed.Add(n) > maxPrinted && err == nil {
-		return "", failed(fastcgi.ErrBusy)
-	}
-	return string(text), err
-}
-
 // menu reads a reply as the map of its directory.
 func (h *Programs) menu(q *answer.Asked, s script, out io.ReadCloser) (*answer.Value, error) {
-	text, err := h.readMap(q.Context(), out)
+	text, err := q.ReadMap(out)
 	if err != nil {
 		return nil, err
 	}

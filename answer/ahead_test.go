@@ -1,0 +1,107 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gophd/gophd/server"
+)
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// TestOutputIsBounded: what programs have printed and waits to be sent is bounded, of one and
+// of all. Clients that read slowly keep nobody from the output of others.
+func TestOutputIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		print := func(n int64) *ahead { return l.ahead(io.NopCloser(io.LimitReader(zeros{}, n))) }
+		free := func(list []*ahead) {
+			for _, a := range list {
+				must(t, a.Close())
+			}
+			synctest.Wait()
+			if n := l.printed.Load(); n != 0 {
+				t.Errorf("%d bytes are left", n)
+			}
+		}
+		whole := func(n int64, want error) *ahead {
+			t.Helper()
+			a := print(n)
+			body, err := a.whole(maxLoaded)
+			if !errors.Is(err, want) || err == nil && int64(len(body)) != n {
+				t.Errorf("of %d: %d, %v", n, len(body), err)
+			}
+			return a
+		}
+		for n, want := range map[int64]error{0: nil, 1: nil, maxLoaded: nil, maxLoaded + 1: errTooLarge, 1 << 40: errTooLarge} {
+			free([]*ahead{whole(n, want)})
+		}
+
+		var unread []*ahead
+		for range 100 {
+			unread = append(unread, print(1<<40))
+		}
+		synctest.Wait()
+		if n := l.printed.Load(); n < maxPrinted/2 || n > maxPrinted/2+100*16<<10 {
+			t.Errorf("%d bytes wait for clients that read nothing", n)
+		}
+		all := []*ahead{whole(maxLoaded, nil), whole(maxLoaded, nil), whole(maxLoaded, nil)}
+		free(append(append(all, unread...), whole(maxLoaded, errPrinted)))
+	})
+
+	// What makes a map counts until its request ends.
+	h := &Host{Site: run(t, t.TempDir())}
+	ctx, cancel := context.WithCancel(t.Context())
+	q := &Asked{Host: h, View: h.Site.View(ctx)}
+	for n, want := range map[int64]error{maxMap: nil, maxMap + 1: errTooLarge} {
+		if text, err := q.ReadMap(io.NopCloser(io.LimitReader(zeros{}, n))); !errors.Is(err, want) || err == nil && int64(len(text)) != n {
+			t.Errorf("a map of %d: %d, %v", n, len(text), err)
+		}
+	}
+	if n := h.Limiter.printed.Load(); n < maxMap {
+		t.Errorf("%d bytes of a map count", n)
+	}
+	cancel()
+	if !eventually(func() bool { return h.Limiter.printed.Load() == 0 }) {
+		t.Error("a map counts after its request")
+	}
+}
+
+// TestPlacesOfPrograms: of the places of a program, an address has a quarter. Each is free
+// when its request ends, and nobody waits for one longer than maxWait.
+func TestPlacesOfPrograms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Host{}
+		ctx, end := context.WithCancel(t.Context())
+		enter := func(ctx context.Context, program string, client int) error {
+			q := &Asked{Host: h, Request: &server.Request{Remote: netip.AddrPortFrom(from(client, 1), 1)}}
+			return q.Enter(ctx, program, 16)
+		}
+		for client := range 4 {
+			for range 4 {
+				must(t, enter(ctx, "a", client))
+			}
+		}
+		must(t, enter(ctx, "b", 1))
+		began := time.Now()
+		for _, client := range []int{1, 9} {
+			if err := enter(t.Context(), "a", client); !errors.Is(err, errWait) {
+				t.Errorf("beyond the bound: %v", err)
+			}
+		}
+		if took := time.Since(began); took != 2*maxWait {
+			t.Errorf("they wait for %v", took)
+		}
+		time.AfterFunc(time.Second, end)
+		for range 4 {
+			must(t, enter(t.Context(), "a", 1))
+		}
+	})
+}
