@@ -27,20 +27,22 @@ func inFile(name string, list []diag.Diagnostic) []diag.Diagnostic {
 	return all
 }
 
-// placed returns the diagnostics with the names of their files. What stands in the file that
-// gophd makes of a directory is placed in the annotation that it comes from.
+// placed returns the diagnostics with file and line. Those of a directory are about its
+// annotations.
 func (s ruleSource) placed() []diag.Diagnostic {
 	list := inFile(s.name, s.diagnostics())
-	for i := range list {
-		d := &list[i]
-		if s.snap != nil {
-			if from := s.snap.Compiled.Source(d.Line); from != nil {
-				d.File, d.Line = from.File, from.Line
+	if s.snap != nil {
+		list = list[:0]
+		for _, r := range s.snap.Reports {
+			if d := r.Diagnostic; d.File != "" {
+				d.File = path.Join(s.dir, d.File)
+				list = append(list, d)
 			}
-			d.File = path.Join(s.dir, d.File)
 		}
-		if d.Line == 0 && s.network == nil {
-			d.Line = 1 // the file as a whole
+	}
+	for i := range list {
+		if list[i].Line == 0 && s.network == nil {
+			list[i].Line = 1 // the file as a whole
 		}
 	}
 	return list
