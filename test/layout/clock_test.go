@@ -31,7 +31,7 @@ var mayAskTheWall = map[string]string{
 	"answer/feed/atom.go":                  "dates of texts",
 	"internal/source/sitemap/sitemap.go":   "of files, told to robots",
 	"internal/source/sitemap/list.go":      "of files, told to robots",
-	"examples/robot/main.go":               "of files, told by sitemaps",
+	"examples/changes/main.go":             "of files, told by sitemaps",
 	"internal/source/sitesearch/follow.go": "of a file, compared with itself",
 	"site/scan.go":                         "of files, compared with each other",
 	"internal/disk/revision.go":            "of files: one that seems new is read once more",

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
+	source "github.com/gophd/gophd/internal/source/sitemap"
+	"github.com/gophd/gophd/robots/client"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
+)
+
+// TestChanges: a robot that knows a site of many texts finds those that have changed in
+// three requests.
+func TestChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 50,000 files")
+	}
+	dir := t.TempDir()
+	write := func(name, text string) time.Time {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.ModTime()
+	}
+	write(".robots", "Crawl-delay: 0.001\n")
+	for i := range 50_100 {
+		write(fmt.Sprintf("%05d.txt", i), "")
+	}
+	before := write("last.txt", "x").Truncate(time.Second)
+	since := before
+	for i := 0; since.Equal(before); i++ { // a sitemap has whole seconds
+		since = write("last.txt", fmt.Sprint(i)).Truncate(time.Second)
+	}
+	for i := range 100 {
+		write(fmt.Sprintf("%05d.txt", i), "changed")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps := &source.Sitemaps{}
+	tree, err := site.Open(dir, site.Config{Touched: maps.Touch, Sitemaps: []string{"gopher://" + l.Addr().String() + "/0/sitemap.xml"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Site = tree
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 2)
+	go func() { ended <- tree.Run(ctx) }()
+	go func() {
+		ended <- (&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree, Beside: []answer.Source{maps}}}}).Serve(ctx, l)
+	}()
+	defer func() {
+		stop()
+		if err := errors.Join(<-ended, <-ended); err != nil {
+			t.Error(err)
+		}
+	}()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) { // until the tree was looked at
+		var out strings.Builder
+		err := changes(t.Context(), &client.Client{Agent: "examplebot"}, "gopher://"+l.Addr().String()+"/", since, &out)
+		got := out.String()
+		if err == nil && strings.HasSuffix(got, "\n3 requests\n") && strings.Count(got, "/0/000") >= 100 && strings.Count(got, "\n") < 200 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%v: %s", err, got)
+		}
+	}
+}
