@@ -1,8 +1,13 @@
 package server
 
 import (
+	"bufio"
+	"bytes"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -121,11 +126,29 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	}
 	quick, ok := r.handler().(Quick)
 	req, failed := r.newRequest(c, what, n, nil)
-	if !ok || failed != nil || what == httpLine {
+	if !ok || failed != nil {
 		return nil
 	}
-	a, _ := quick.Quick(req)
-	return a.Body
+	if what != httpLine {
+		a, _ := quick.Quick(req)
+		return a.Body
+	}
+
+	// Over HTTP the rest of the head names the host whose file it is.
+	head, failed := http.ReadRequest(bufio.NewReader(bytes.NewReader(c.head)))
+	if failed != nil {
+		return nil
+	}
+	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: head.Host}).Hostname()
+	a, ok := quick.Quick(req)
+	if !ok || a.File != nil {
+		return nil
+	}
+	word := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
+	if head.Method == http.MethodHead {
+		return word
+	}
+	return append(word, a.Body...)
 }
 
 // unanswered counts a refusal, and logs the first of each minute and address. Any other

@@ -100,6 +100,7 @@ func TestLastWord(t *testing.T) {
 	file := []byte("Disallow: /\n")
 	line := &Protocol{Length: spartanLike, Error: func(error) []byte { return []byte("! busy") },
 		Robots: func(raw string) bool { return raw == "/robots.txt 0\n" }, Handler: rules{file, nil}}
+	const overHTTP = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\nConnection: close\r\n\r\n"
 	encrypted := &Protocol{Length: spartanLike, TLS: true, Error: line.Error}
 	for _, test := range []struct {
 		proto *Protocol
@@ -117,7 +118,10 @@ func TestLastWord(t *testing.T) {
 		{nil, nil, nil, "/0/robots.txt\n", ""}, // which is not in memory
 		{nil, nil, file, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n/x\r\n", ""},
 		{nil, nil, file, "GET / HTTP/1.1\r\n", string(httpError(errBusy))},
-		{nil, nil, file, "GET /robots.txt HTTP/1.1\r\n", ""},
+		{nil, nil, file, "GET /robots.txt HTTP/1.1\r\n", ""}, // which host's is not known yet
+		{nil, nil, file, "GET /robots.txt HTTP/1.1\r\nHost: a.example\r\n\r\n", overHTTP + "Disallow: /\n"},
+		{nil, nil, file, "HEAD /%72obots.txt HTTP/1.0\r\n\r\n", overHTTP},
+		{nil, nil, nil, "GET /robots.txt HTTP/1.1\r\nHost: a.example\r\n\r\n", ""},
 		{nil, conf, file, "", ""},
 		{nil, conf, file, "\x16\x03", string(tlsAlert)},
 		{nil, nil, file, "\x16\x03", ""},
