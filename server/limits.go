@@ -3,12 +3,14 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/netip"
+	"net/textproto"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -135,17 +137,24 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	}
 
 	// Over HTTP the rest of the head names the host whose file it is.
-	head, failed := http.ReadRequest(bufio.NewReader(bytes.NewReader(c.head)))
+	first, fields, _ := bytes.Cut(c.head, []byte("\n"))
+	header, failed := textproto.NewReader(bufio.NewReader(bytes.NewReader(fields))).ReadMIMEHeader()
 	if failed != nil {
 		return nil
 	}
-	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: head.Host}).Hostname()
+	method, target, _ := strings.Cut(string(first), " ")
+	target, _, _ = strings.Cut(target, " ")
+	at, failed := url.ParseRequestURI(target)
+	if failed != nil {
+		return nil
+	}
+	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: cmp.Or(at.Host, header.Get("Host"))}).Hostname()
 	a, ok := quick.Quick(req)
 	if !ok || a.File != nil {
 		return nil
 	}
 	word := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
-	if head.Method == http.MethodHead {
+	if method == "HEAD" {
 		return word
 	}
 	return append(word, a.Body...)
