@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Files have the modes that tests give them.
@@ -40,6 +41,20 @@ func Must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Timeout is how long anything may take before a test fails. It catches hangs and leaves
+// room for a busy machine.
+const Timeout = 2 * time.Minute
+
+// Eventually tries until it is so, and reports whether that was within Timeout.
+func Eventually(so func() bool) bool {
+	for end := time.Now().Add(Timeout); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if so() {
+			return true
+		}
+	}
+	return false
 }
 
 // Run calls functions until the test ends, and waits for them then.

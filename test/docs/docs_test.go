@@ -105,10 +105,10 @@ func TestEveryDependencyIsJustified(t *testing.T) {
 	}
 }
 
-// TestSecurityNamesTests looks for every test that SECURITY.md claims, in the package
-// that is named before it. Each attack has one row.
+// TestSecurityNamesTests looks for every test and script that SECURITY.md claims, in the
+// package that is named before it. Each attack has one row.
 func TestSecurityNamesTests(t *testing.T) {
-	claim := regexp.MustCompile("`([a-z0-9/]+)`: |`((?:Test|Fuzz)[A-Za-z0-9]+)`")
+	claim := regexp.MustCompile("`([a-z0-9/]+)`: |`((?:Test|Fuzz)[A-Za-z0-9]+|[a-z]+\\.txtar)`")
 	attacks := map[string]bool{}
 	claims := 0
 	for line := range strings.Lines(read(t, "SECURITY.md")) {
@@ -125,7 +125,8 @@ func TestSecurityNamesTests(t *testing.T) {
 				continue
 			}
 			claims++
-			if !strings.Contains(code, "func "+m[2]+"(") {
+			script, err := os.Stat(top + pkg + "/testdata/script/" + m[2])
+			if !strings.Contains(code, "func "+m[2]+"(") && (err != nil || script.IsDir()) {
 				t.Errorf("SECURITY.md names %s, which %q does not have", m[2], pkg)
 			}
 		}

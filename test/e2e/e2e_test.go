@@ -31,14 +31,14 @@ func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m))
 }
 
-// eventually asks until it is so, for as long as harness.Timeout lasts.
-func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(harness.Timeout); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if so() {
-			return true
-		}
+var eventually = treetest.Eventually
+
+// until fails the test if something is never so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	if !eventually(so) {
+		t.Fatal("never: " + what)
 	}
-	return false
 }
 
 // daemon is a gophd that serves, and is asked by clients of all kinds.

@@ -34,14 +34,6 @@ func balance(t *testing.T, a, b string) string {
 	return harness.HAProxy(t, 1, fmt.Appendf(nil, haproxyConf, a, b))[0]
 }
 
-// until fails the test if something is not so eventually.
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	if !eventually(so) {
-		t.Fatal("not in time: " + what)
-	}
-}
-
 func reply(addr, selector string) string {
 	reply, err := harness.Ask(addr, selector)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,10 +19,12 @@ import (
 )
 
 // The scripts in testdata/script use gophd as people do. Beside the commands of
-// testscript they have these, and those of scriptserve_test.go and scriptgopher_test.go:
+// testscript they have these, and those of scriptserve_test.go,
+// scriptgopher_test.go and scriptfronts_test.go:
 //
 //	exits STATUS [nobody] COMMAND...  runs a command, which must end with that
 //	                                  status; as a user without rights
+//	mistake STATUS HINT [nobody] COMMAND...  runs one that must end so, with that hint
 //	fits LINES COLUMNS                the last output is not larger than that
 //	sparse FILE BYTES                makes a file of that size that takes no room
 func TestScripts(t *testing.T) {
@@ -29,31 +32,41 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "fits": fits, "sparse": sparseFile,
+			"exits": exits, "mistake": mistake, "fits": fits, "sparse": sparseFile,
 			"serve": startDaemon, "signal": signalDaemon, "ended": awaitEnd, "logged": logged,
+			"serves": serves, "refuses": refuses, "hides": hides, "denies": denies, "allows": allows, "file": writeFile, "fifo": fifo,
 			"gopher": gopher, "hold": hold, "finish": finish, "silent": silent, "refused": refused, "answers": answers,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, patient...)
 			env.Setenv("GORACE", harness.RaceOptions)
+			content, err := filepath.Abs("../../content")
+			env.Setenv("CONTENT", content)
+			env.Setenv("AS", fmt.Sprintf("-users-min-uid=%d", os.Getuid()))
+			if os.Geteuid() == 0 {
+				env.Setenv("AS", "-user=nobody")
+			}
 			env.Setenv("PROGRAM", gophd)
 			env.Setenv("PATH", filepath.Dir(gophd)+":"+env.Getenv("PATH"))
-			env.Values["daemon"], env.Values["held"] = &process{}, &held{}
-			return errors.Join(letIn(env.WorkDir), letIn(filepath.Dir(gophd)))
+			env.Values["daemon"] = &process{t: env.T().(testing.TB)}
+			env.Values["held"] = &held{}
+			return errors.Join(err, letIn(env.WorkDir), letIn(filepath.Dir(gophd)))
 		},
-		Condition: lowPortsNeedARight,
+		Condition: condition,
 	})
 }
 
-// lowPortsNeedARight is the one condition of the scripts beside those of
-// testscript.
-func lowPortsNeedARight(cond string) (bool, error) {
-	if cond != "low-ports-need-a-right" {
-		return false, fmt.Errorf("unknown condition %q", cond)
+// condition has the conditions of the scripts beside those of testscript.
+func condition(cond string) (bool, error) {
+	switch cond {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "low-ports-need-a-right":
+		text, err := os.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+		first, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		return errors.Is(err, fs.ErrNotExist) || first > 70, nil
 	}
-	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start")
-	first, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	return errors.Is(err, fs.ErrNotExist) || first > 70, nil
+	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
 // letIn lets everybody pass to a directory of this test, for the user nobody.
@@ -77,6 +90,13 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if err != nil || got != want {
 		ts.Fatalf("exit status %d, %v, want %d", got, err, want)
+	}
+}
+
+func mistake(ts *testscript.TestScript, _ bool, args []string) {
+	exits(ts, false, append([]string{args[0]}, args[2:]...))
+	if hint := "(?m)^gophd: hint: .*" + args[1]; !regexp.MustCompile(hint).MatchString(ts.ReadFile("stderr")) {
+		ts.Fatalf("no hint with %q", args[1])
 	}
 }
 

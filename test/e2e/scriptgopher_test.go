@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -22,8 +23,8 @@ import (
 // Commands of the scripts that speak Gopher. In a SELECTOR, escapes are as in
 // Go strings:
 //
-//	[!] gopher SELECTOR PATTERN  asks $ADDR until the reply matches, or does not
-//	                             any more
+//	[!] gopher [-tls NAME] SELECTOR PATTERN  asks $ADDR until the reply matches, or
+//	                             does not any more; over TLS, where the client names NAME
 //	hold SELECTOR                asks, reads a little of the reply, and waits
 //	finish BYTES                reads the rest of it; all must be so long
 //	silent BYTES                sends them without a line end, and waits until
@@ -44,13 +45,18 @@ func begin(addr, request string) (net.Conn, error) {
 }
 
 func gopher(ts *testscript.TestScript, neg bool, args []string) {
-	request, err := strconv.Unquote(`"` + args[0] + `"`)
-	ts.Check(err)
+	var conf *tls.Config
+	if args[0] == "-tls" {
+		conf = harness.AnyCert(unquote(ts, args[1]))
+		args = args[2:]
+	}
+	request := unquote(ts, args[0])
 	pattern := regexp.MustCompile("(?s)" + args[1])
-	var reply string
+	var reply []byte
+	var err error
 	if !eventually(func() bool {
-		reply, err = harness.Ask(ts.Getenv("ADDR"), request)
-		return err == nil && pattern.MatchString(reply) != neg
+		reply, err = harness.Exchange("", ts.Getenv("ADDR"), request, conf)
+		return err == nil && pattern.Match(reply) != neg
 	}) {
 		ts.Fatalf("the reply to %q must match %q: %t; got %q, %v", request, args[1], !neg, reply, err)
 	}

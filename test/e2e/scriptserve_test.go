@@ -1,15 +1,14 @@
 package e2e_test
 
 import (
-	"errors"
-	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
+	"strings"
 	"syscall"
-	"time"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -19,77 +18,82 @@ import (
 // Commands of the scripts for a gophd that serves; each script has at most one
 // at a time:
 //
-//	serve [nobody] [FLAG]...  starts it on the free address $ADDR, its log in the
-//	                          file log, and waits until it answers
-//	signal TERM|INT|HUP       sends it a signal
-//	ended STATUS              waits until it has ended with that exit status
+//	serve [nobody] [fronts] [FLAG]...  starts it on the free address $ADDR, or with all
+//	                          fronts, and waits until it answers; %PORT% in a FLAG is that of $ADDR,
+//	                          and the file first the first robots.txt
+//	signal TERM|INT|HUP|KILL  sends it a signal
+//	ended STATUS              waits until it has ended with that exit status; its log is
+//	                          in the file log
 //	[!] logged PATTERN        waits until the log holds that; has never held that
 
-// daemon is a gophd that serves.
+// process is a gophd that serves a script.
 type process struct {
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended, and cmd tells how
+	t testing.TB
+	*harness.Daemon
+	fronts harness.Fronts
 }
 
 func processOf(ts *testscript.TestScript) *process { return ts.Value("daemon").(*process) }
 
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
-	addr, release, err := harness.Reserve("127.0.0.1") // with -quiet gophd does not tell which it has taken
-	ts.Check(err)
-	ts.Defer(release)
-	ts.Setenv("ADDR", addr)
-	_, port, _ := net.SplitHostPort(addr)
-	ts.Setenv("PORT", port)
+	p := processOf(ts)
 	words := []string{ts.Getenv("PROGRAM")}
 	if len(args) > 0 && args[0] == "nobody" {
-		words, args = asNobody([]string{"nobody", ts.Getenv("PROGRAM")}), args[1:]
+		words = asNobody(append([]string{"nobody"}, words...))
+		args = args[1:]
 	}
-	words = append(append(words, "-listen", addr), args...)
-	log, err := os.OpenFile(ts.MkAbs("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	ts.Check(err)
-	defer func() { _ = log.Close() }()
-
-	d := process{cmd: exec.Command(words[0], words[1:]...), ended: make(chan struct{})}
-	*processOf(ts) = d
-	d.cmd.Dir, d.cmd.Stderr = ts.MkAbs("."), log
-	d.cmd.Env = append(slices.Concat(os.Environ(), harness.LogEnv), "GOPHD_HOST=gopher.example", "GORACE="+harness.RaceOptions)
-	ts.Check(d.cmd.Start())
-	go func() { _ = d.cmd.Wait(); close(d.ended) }()
-	ts.Defer(func() { _ = d.cmd.Process.Kill(); <-d.ended })
-	if !eventually(func() bool { return answering(addr) }) {
-		ts.Fatalf("gophd does not answer:\n%s", ts.ReadFile("log"))
+	if len(args) > 0 && args[0] == "fronts" {
+		keys := ts.MkAbs("keys-of-fronts")
+		ts.Check(os.MkdirAll(keys, 0o755))
+		ts.Check(os.Chmod(keys, 0o777)) // for users without rights
+		at, flags := harness.AllFronts(p.t, keys)
+		p.fronts = at
+		words = append(words, flags...)
+		ts.Setenv("ADDR", at["gopher"])
+		args = args[1:]
+	} else {
+		addr := harness.FreeAddrs(p.t, 1)[0] // with -quiet gophd does not tell which it has taken
+		words = append(words, "-listen", addr)
+		ts.Setenv("ADDR", addr)
 	}
-}
+	port := harness.Port(ts.Getenv("ADDR"))
+	ts.Setenv("PORT", port)
+	for _, word := range args {
+		words = append(words, strings.ReplaceAll(word, "%PORT%", port))
+	}
 
-// answering reports whether a server has its robots.txt ready.
-func answering(addr string) bool {
-	reply, err := harness.Ask(addr, "robots.txt")
-	return err == nil && reply != ""
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "GOPHD_HOST=gopher.example")
+	p.Daemon = harness.Run(p.t, cmd)
+	p.Until("gophd answers", func() bool {
+		reply, err := harness.Ask(ts.Getenv("ADDR"), "robots.txt")
+		if err != nil || reply == "" {
+			return false
+		}
+		ts.Check(os.WriteFile(ts.MkAbs("first"), []byte(reply), 0o644))
+		return true
+	})
 }
 
 func signalDaemon(ts *testscript.TestScript, _ bool, args []string) {
-	sig := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP}[args[0]]
-	ts.Check(processOf(ts).cmd.Process.Signal(sig))
+	processOf(ts).Signal(map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]])
 }
 
 func awaitEnd(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	d := processOf(ts)
-	select {
-	case <-d.ended:
-	case <-time.After(harness.Timeout):
-		ts.Check(errors.New("gophd does not end"))
+	if got := d.End(); got != want {
+		ts.Fatalf("gophd: %v, want exit status %d\n%s", d.ProcessState, want, d.Tail())
 	}
-	if got := d.cmd.ProcessState.ExitCode(); got != want {
-		ts.Fatalf("gophd: %v, want exit status %d", d.cmd.ProcessState, want)
-	}
+	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "log"), []byte(d.Log()), 0o644))
 }
 
 func logged(ts *testscript.TestScript, neg bool, args []string) {
 	pattern := regexp.MustCompile(args[0])
-	found := func() bool { return pattern.MatchString(ts.ReadFile("log")) }
+	found := func() bool { return pattern.MatchString(processOf(ts).Log()) }
 	if neg == found() && (neg || !eventually(found)) {
-		ts.Fatalf("the log must hold %q: %t\n%s", args[0], !neg, ts.ReadFile("log"))
+		ts.Fatalf("the log must hold %q: %t\n%s", args[0], !neg, processOf(ts).Tail())
 	}
 }

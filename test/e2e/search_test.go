@@ -3,8 +3,6 @@ package e2e_test
 import (
 	"net"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -51,64 +49,5 @@ func TestSearchWithUMN(t *testing.T) {
 	})
 	if !strings.Contains(screen, "2026-01-02-second.txt") || !strings.Contains(screen, "The *second*") {
 		t.Errorf("shown:\n%s", screen)
-	}
-}
-
-// TestSearchFollows: changes are found within a second where events come, and what
-// robots may not have is not found.
-func TestSearchFollows(t *testing.T) {
-	d, root := searched(t)
-	finds := func(word string) bool { return strings.Contains(d.ask("/search\t"+word), "\t/phlog/") }
-	if finds("yet") || !finds("second") {
-		t.Errorf("found: %q", d.ask("/search\tyet"))
-	}
-	write(t, filepath.Join(root, "phlog/2026-06-06.txt"), "of walruses\n")
-	if !eventually(func() bool { return finds("walrus*") }) {
-		t.Error("a new text is not found")
-	}
-	write(t, filepath.Join(root, "phlog/.robots"), "Disallow: /\n")
-	if !eventually(func() bool { return !finds("walrus*") }) {
-		t.Error("what robots may not have is found")
-	}
-}
-
-// TestSearchSurvives: with -search-dir, in the sandbox, an index outlives a kill and
-// follows what changed meanwhile; what was denied meanwhile is not found for a moment.
-func TestSearchSurvives(t *testing.T) {
-	dir := t.TempDir()
-	d, root := phlog(t, "-search", "-search-dir", dir)
-	finds := func(d *daemon, word string) bool { return strings.Contains(d.ask("/search\t"+word), "\t/phlog/") }
-	d.WaitLog("search index built")
-	write(t, filepath.Join(root, "phlog/2026-06-06.txt"), "of walruses\n")
-	if !eventually(func() bool { return finds(d, "walruses") }) {
-		t.Fatal("a new text is not found")
-	}
-	d.Kill()
-	write(t, filepath.Join(root, "phlog/2026-06-07.txt"), "of wombats\n")
-	write(t, filepath.Join(root, "phlog/.robots"), "Disallow: /2026-06-06.txt\n")
-	d = serve(t, root, "-search", "-search-dir", dir)
-	if finds(d, "walruses") {
-		t.Error("what was denied while gophd was down is found")
-	}
-	if !eventually(func() bool { return finds(d, "wombats") }) {
-		t.Error("a text that was written while gophd was down is not found")
-	}
-}
-
-// TestSearchIsDeniedToRobots: robots.txt denies /search, whose pages are noindex, unless
-// the root's annotation opens it.
-func TestSearchIsDeniedToRobots(t *testing.T) {
-	d, root := phlog(t, "-search", "-http", "view")
-	denied := func() bool {
-		noindex := strings.Contains(d.ask("HEAD /search/1/second HTTP/1.0\r\n"), "X-Robots-Tag: noindex")
-		lines := strings.Split(d.ask("/robots.txt"), "\n")
-		return noindex && !slices.Contains(lines, "Allow: /search*") && slices.Contains(lines, "Disallow: /search/")
-	}
-	if !denied() {
-		t.Errorf("robots may search: %q", d.ask("/robots.txt"))
-	}
-	write(t, filepath.Join(root, ".robots"), "Allow: /search*\n")
-	if !eventually(func() bool { return !denied() }) {
-		t.Error("an annotation does not open /search")
 	}
 }

@@ -26,57 +26,6 @@ func pubnix(t *testing.T, files map[string]string) (dir string, flags []string) 
 	return dir, append(flags, "-user", "nobody")
 }
 
-// TestUsersBehindLinks: homes and directories that are links are served inside the sandbox,
-// a link that comes later is reported as such, and seven links to one tree stop nothing.
-func TestUsersBehindLinks(t *testing.T) {
-	files := map[string]string{"disk/cat/public_gopher/a.txt": "cat's\n", "home/cat": "-> ../disk/cat", "u/ann/b.txt": "ann's\n",
-		"home/ann/public_gopher": "-> ../../u/ann", "home/bob/public_gopher/c.txt": "bob's\n", "late/public_gopher/d.txt": "late\n"}
-	for i := range 7 {
-		files[fmt.Sprintf("home/bob%d", i)] = "-> bob"
-	}
-	dir, flags := pubnix(t, files)
-	d := serve(t, flags[1], flags[2:]...)
-	for selector, want := range map[string]string{"/~cat/a.txt": "cat's\n", "/~ann/b.txt": "ann's\n", "/~bob/c.txt": "bob's\n", "/~bob3/c.txt": "bob's\n"} {
-		if got := d.ask(selector); got != want {
-			t.Errorf("%s: %q", selector, got)
-		}
-	}
-	write(t, filepath.Join(dir, "home/bob/public_gopher/.robots"), "Disallow: /c.txt\n")
-	if os.Geteuid() == 0 {
-		must(t, os.Lchown(filepath.Join(dir, "home/bob/public_gopher/.robots"), 12345, 12345))
-	}
-	d.Until("bob's annotation holds", func() bool { return strings.Contains(d.ask("robots.txt"), "/~bob/c.txt") })
-
-	must(t, os.Symlink("../late", filepath.Join(dir, "home/late")))
-	d.Until("the late link is reported", func() bool { return strings.Contains(d.Log(), "the link came after the start") })
-	if line := d.WaitLog("came after the start"); !strings.Contains(line, dir+"/late") || !strings.Contains(line, "restart gophd") {
-		t.Error(line)
-	}
-}
-
-// TestClosedHomes: eighty homes that gophd cannot enter are one line.
-func TestClosedHomes(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can make files of others")
-	}
-	files := map[string]string{"home/ann/public_gopher/a.txt": "ann's\n"}
-	for i := range 80 {
-		files[fmt.Sprintf("home/u%d/public_gopher/a.txt", i)] = ""
-	}
-	dir, flags := pubnix(t, files)
-	for i := range 80 {
-		must(t, os.Chmod(fmt.Sprintf("%s/home/u%d", dir, i), 0o700))
-	}
-	d := serve(t, flags[1], flags[2:]...)
-	if got := d.ask("/~ann/a.txt"); got != "ann's\n" {
-		t.Error(got)
-	}
-	d.WaitLog("79 more users are not served")
-	if n := strings.Count(d.Log(), "home is 0700"); n != 1 {
-		t.Errorf("%d lines:\n%s", n, d.Tail())
-	}
-}
-
 // TestUsersInUnit: -users is refused in the user namespace of a unit, where all owners look
 // alike, and warns where ProtectHome=yes hides the homes.
 func TestUsersInUnit(t *testing.T) {

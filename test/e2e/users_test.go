@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"os/user"
@@ -114,96 +113,4 @@ func links(menu string) (all []string) {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// TestUsersNotAsRoot: root could read what users hide.
-func TestUsersNotAsRoot(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can serve as root")
-	}
-	out, err := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-root", t.TempDir(), "-users", "/home/*/public_gopher").CombinedOutput()
-	if err == nil || !bytes.Contains(out, []byte("gophd: hint: -user ")) {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// TestHosts: a TLS client chooses a site by name, others by the address that they
-// reach; any other name gives the first site.
-func TestHosts(t *testing.T) {
-	dir := t.TempDir()
-	for file, text := range map[string]string{"one/x.txt": "one\n", "one/gophermap": "%\n*\n", "two/x.txt": "two\n", "two/.robots": "Disallow: /two/\n", "two/two/y": "", "other/x.txt": "outside\n"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
-	}
-	second, release, err := harness.Reserve("127.0.0.2")
-	must(t, err)
-	defer release()
-	d := serve(t, filepath.Join(dir, "one"), "-vhost", "Two.Example.="+filepath.Join(dir, "two"), "-listen", second+"=two.example.",
-		"-tls-self-signed", filepath.Join(dir, "tls"), "-http", "view")
-	if line := d.WaitLog("gopher://two.example:"); !strings.Contains(line, `"root":"`+filepath.Join(dir, "two")) {
-		t.Errorf("its address is logged so: %s", line)
-	}
-	ask := func(addr, name, selector string) string {
-		conf := harness.AnyCert(name)
-		got, err := harness.Exchange("", addr, selector+"\r\n", conf)
-		if err != nil {
-			t.Errorf("%s as %q: %v", selector, name, err)
-		}
-		return string(got)
-	}
-	for _, name := range []string{"two.example", "TWO.Example", "two.example."} {
-		if got := ask(d.addr, name, "/x.txt"); got != "two\n" {
-			t.Errorf("as %q: %q", name, got)
-		}
-	}
-	for _, name := range []string{"", "one.example", "other", "two", "two.example.evil", "..", "../other", "two/../../other", "127.0.0.1", "two.example\x00",
-		strings.Repeat("a", 200), "-", "%2e%2e"} {
-		if got := ask(d.addr, name, "/x.txt"); got != "one\n" {
-			t.Errorf("as %q: %q", name, got)
-		}
-	}
-	curl, port := harness.Tool(t, "curl"), d.addr[strings.LastIndexByte(d.addr, ':'):]
-	for _, url := range []string{"gophers://two.example" + port + "/0/x.txt", "gophers://TWO.EXAMPLE." + port + "/0/x.txt", "https://two.example." + port + "/x.txt", "http://two.example" + port + "/x.txt"} {
-		cmd := exec.Command(curl, "-sk", "--connect-to", "::127.0.0.1"+port, url)
-		if out, err := cmd.Output(); string(out) != "two\n" || err != nil {
-			t.Errorf("curl %s: %q %v", url, out, err)
-		}
-	}
-	if got, err := harness.Ask(second, "/x.txt"); got != "two\n" || err != nil {
-		t.Errorf("by address: %q %v", got, err)
-	}
-	if got, _ := harness.Ask(second, "/"); !strings.Contains(got, "\ttwo.example\t") || strings.Contains(got, "127.0.0.1") {
-		t.Errorf("the second site's menu names %q", got)
-	}
-	one, two := d.ask("robots.txt"), ask(d.addr, "two.example", "robots.txt")
-	if strings.Contains(one, "/two") || !strings.Contains(two, "Disallow: /two") {
-		t.Errorf("the policies are mixed up:\n%s\n%s", one, two)
-	}
-	if got := d.Ask("/"); !strings.Contains(got, "1two.example\t") {
-		t.Errorf("%% does not list the host: %q", got)
-	}
-	must(t, os.WriteFile(filepath.Join(dir, "two", ".robots"), []byte("Disallow: /new/\n"), 0o644))
-	must(t, os.Mkdir(filepath.Join(dir, "two", "new"), 0o755))
-	d.Until("the second site follows its tree", func() bool { return strings.Contains(ask(d.addr, "two.example", "robots.txt"), "/new") })
-}
-
-func TestHostMistakes(t *testing.T) {
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"-vhost", "two.example"}, {"-vhost", "=" + dir}, {"-vhost", "10.0.0.1=" + dir}, {"-vhost", "a..b=" + dir}, {"-vhost", "a/b=" + dir},
-		{"-vhost", "a_b=" + dir}, {"-vhost", "-a=" + dir}, {"-vhost", "x=" + dir, "-vhost", "X=" + dir}, {"-listen", "127.0.0.1:0=nobody"},
-		{"-mount", "pub"}, {"-mount", "/=" + dir}, {"-mount", "a=" + dir, "-mount", "/a/=" + dir}, {"-users", "/home/public_gopher"},
-	} {
-		cmd := exec.Command(harness.Program(t), append([]string{"-root", dir}, args...)...)
-		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != 2 || !bytes.Contains(out, []byte("gophd: hint: ")) {
-			t.Errorf("%q: status %d\n%s", args, cmd.ProcessState.ExitCode(), out)
-		}
-	}
-	for _, args := range [][]string{{"-vhost", "x.example=" + dir + "/missing"}, {"-mount", "a/b=" + dir}, {"-mount", "a=" + dir + "/missing"}, {"-mount", ".git=" + dir}} {
-		cmd := exec.Command(harness.Program(t), append([]string{"-root", dir, "-listen", "127.0.0.1:0"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err == nil {
-			t.Errorf("%q: it starts\n%s", args, out)
-		}
-	}
 }

@@ -27,37 +27,48 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/ask"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
-// Timeout is how long anything may take before a test fails. It catches hangs and leaves
-// room for a busy machine.
-const Timeout = 2 * time.Minute
+// Timeout is how long anything may take before a test fails.
+const Timeout = treetest.Timeout
 
-var builtIn string // "" before build
+var dir string // of the program, "" before build
 
-var build = sync.OnceValues(func() (string, error) {
-	if name := os.Getenv("TEST_GOPHD_BIN"); name != "" {
-		return filepath.Abs(name)
-	}
-	dir, err := os.MkdirTemp("", "gophd-test")
-	if err != nil {
+var build = sync.OnceValues(func() (name string, err error) {
+	if dir, err = os.MkdirTemp("", "gophd-test"); err != nil {
 		return "", err
 	}
-	builtIn = dir
-	name := filepath.Join(dir, "gophd")
-	cmd := exec.Command("go", "build", "-o", name, "github.com/gophd/gophd/cmd/gophd")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building gophd: %w\n%s", err, out)
+	name = filepath.Join(dir, "gophd")
+	if built := os.Getenv("TEST_GOPHD_BIN"); built != "" {
+		// Scripts and manuals call it gophd, whatever its name is.
+		if built, err = filepath.Abs(built); err == nil {
+			err = copyProgram(name, built)
+		}
+	} else {
+		cmd := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", name, "github.com/gophd/gophd/cmd/gophd")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
+		if out, failed := cmd.CombinedOutput(); failed != nil {
+			err = fmt.Errorf("building gophd: %w\n%s", failed, out)
+		}
 	}
-	return name, os.Chmod(dir, 0o755)
+	return name, errors.Join(err, os.Chmod(dir, 0o755))
 })
+
+// copyProgram copies a program, for users who may not enter where it is.
+func copyProgram(to, from string) error {
+	program, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, program, 0o755)
+}
 
 // Main runs the tests of a package and removes the program afterwards.
 func Main(m *testing.M) int {
 	status := m.Run()
-	if builtIn != "" {
-		_ = os.RemoveAll(builtIn)
+	if dir != "" {
+		_ = os.RemoveAll(dir)
 	}
 	return status
 }
@@ -100,13 +111,13 @@ func Apart(t *testing.T, env ...string) bool {
 // A Daemon is a running gophd.
 type Daemon struct {
 	*exec.Cmd
-	Addr string // of its first listener, if it says so
+	Addr string // of its first listener, if Start waited for it
 
 	t    testing.TB
 	mu   sync.Mutex
 	log  []byte
-	bad  []byte // the first report of a panic or a data race, which the log may have lost
-	done chan error
+	bad  []byte        // the first report of a panic or a data race, which the log may have lost
+	done chan struct{} // closed when it has ended
 
 	killed bool
 }
@@ -133,6 +144,15 @@ var served = regexp.MustCompile(`nc (\S+) (\d+)`)
 // StartCmd is Start for a command that runs gophd in its own way.
 func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 	t.Helper()
+	d := Run(t, cmd)
+	serving := served.FindStringSubmatch(d.WaitLog("| nc "))
+	d.Addr = net.JoinHostPort(serving[1], serving[2])
+	return d
+}
+
+// Run starts a command that runs gophd, until the test ends.
+func Run(t testing.TB, cmd *exec.Cmd) *Daemon {
+	t.Helper()
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +161,7 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	d := &Daemon{Cmd: cmd, t: t, done: make(chan error, 1)}
+	d := &Daemon{Cmd: cmd, t: t, done: make(chan struct{})}
 	go d.collect(stderr)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -150,8 +170,6 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 			t.Errorf("something went wrong inside:\n%s", d.bad)
 		}
 	})
-	serving := served.FindStringSubmatch(d.WaitLog("| nc "))
-	d.Addr = net.JoinHostPort(serving[1], serving[2])
 	return d
 }
 
@@ -179,7 +197,7 @@ func (d *Daemon) collect(r io.Reader) {
 		d.log = append(append(d.log, lines.Bytes()...), '\n')
 		d.mu.Unlock()
 	}
-	d.done <- d.Wait()
+	_ = d.Wait()
 	close(d.done)
 }
 
@@ -215,10 +233,8 @@ func (d *Daemon) WaitLog(text string) (line string) {
 // Until tries until try succeeds, and fails the test if it never does.
 func (d *Daemon) Until(what string, try func() bool) {
 	d.t.Helper()
-	for end := time.Now().Add(Timeout); !try(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			d.t.Fatalf("not so after %v: %s; the log:\n%s", Timeout, what, d.Tail())
-		}
+	if !treetest.Eventually(try) {
+		d.t.Fatalf("never: %s; the log:\n%s", what, d.Tail())
 	}
 }
 
@@ -254,6 +270,17 @@ func (d *Daemon) Kill() {
 	d.killed = true
 }
 
+// End waits for the end, and returns the exit status.
+func (d *Daemon) End() int {
+	d.t.Helper()
+	select {
+	case <-d.done:
+	case <-time.After(Timeout):
+		d.t.Fatalf("gophd did not end; the log:\n%s", d.Tail())
+	}
+	return d.ProcessState.ExitCode()
+}
+
 // Stop sends SIGTERM and waits for a good end. It does nothing after Kill.
 func (d *Daemon) Stop() {
 	d.t.Helper()
@@ -261,13 +288,8 @@ func (d *Daemon) Stop() {
 		return
 	}
 	d.Signal(syscall.SIGTERM)
-	select {
-	case err := <-d.done:
-		if err != nil {
-			d.t.Fatalf("gophd ended with %v; the log:\n%s", err, d.Tail())
-		}
-	case <-time.After(Timeout):
-		d.t.Fatalf("gophd did not end; the log:\n%s", d.Tail())
+	if d.End() != 0 {
+		d.t.Fatalf("gophd ended with %v; the log:\n%s", d.ProcessState, d.Tail())
 	}
 }
 
