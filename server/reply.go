@@ -222,12 +222,7 @@ func (w *reply) send(p []byte) (int, error) {
 // steadily sends in steps, unless the reply was given up.
 func (w *reply) steadily(step func() (int64, error)) error {
 	defer w.progress.move(false)
-	return steadily(w.to, w.stall, func() (int64, error) {
-		if !w.progress.move(true) {
-			return 0, errStuck
-		}
-		return step()
-	})
+	return steadily(w.to, w.stall, func() bool { return w.progress.move(true) }, step)
 }
 
 // lost returns an [Error] of the kind Gone if err means that the client has left, and

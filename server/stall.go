@@ -26,9 +26,13 @@ var (
 )
 
 // steadily repeats step, which sends and returns how much, until it is done, fails, or
-// sends nothing for the stall time.
-func steadily(conn net.Conn, stall time.Duration, step func() (int64, error)) error {
+// sends nothing for the stall time. It asks before each step whether it still may; a reply
+// that was given up sets no deadline any more.
+func steadily(conn net.Conn, stall time.Duration, may func() bool, step func() (int64, error)) error {
 	for {
+		if !may() {
+			return errStuck
+		}
 		if err := conn.SetWriteDeadline(time.Now().Add(stall)); err != nil {
 			return err
 		}

@@ -138,7 +138,8 @@ func (w steadyWriter) Write(p []byte) (sent int, err error) {
 	if w.stall == 0 {
 		return w.Conn.Write(p)
 	}
-	err = steadily(w.Conn, w.stall, func() (int64, error) {
+	always := func() bool { return true } // its reply has asked
+	err = steadily(w.Conn, w.stall, always, func() (int64, error) {
 		n, err := w.Conn.Write(p[sent:])
 		sent += n
 		if n > 0 && w.progress != nil {

@@ -19,10 +19,8 @@ type Conn struct {
 
 	remote netip.AddrPort
 	raw    syscall.RawConn
-	until  atomic.Int64 // for what is sent, in nanoseconds after start; 0: no deadline
+	until  time.Time // for what is sent
 }
-
-var start = time.Now()
 
 // NewConn makes a Conn of a non-blocking socket, which it closes if it fails.
 func NewConn(fd int, remote netip.AddrPort) (*Conn, error) {
@@ -36,14 +34,9 @@ func NewConn(fd int, remote netip.AddrPort) (*Conn, error) {
 }
 
 // SetWriteDeadline sets the deadline for sending. SendFile checks it, too: while the
-// client reads as fast as the kernel sends, no call waits and fails. The timer of a reply
-// may set it while the handler sends.
+// client reads as fast as the kernel sends, no call waits and fails.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
-	var until time.Duration
-	if !t.IsZero() {
-		until = t.Sub(start)
-	}
-	c.until.Store(int64(until))
+	c.until = t
 	return orClosed(c.File.SetWriteDeadline(t))
 }
 
@@ -156,10 +149,7 @@ func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 	return sent, errors.Join(err, ctrlErr)
 }
 
-func (c *Conn) overdue() bool {
-	until := time.Duration(c.until.Load())
-	return until != 0 && time.Since(start) >= until
-}
+func (c *Conn) overdue() bool { return !c.until.IsZero() && !time.Now().Before(c.until) }
 
 // sendPart is SendFile, but returns ErrBusy if maxInKernel calls are running already.
 func sendPart(out, in, n int) (int, error) {
