@@ -1,332 +1,190 @@
-// Package layout checks that imports point the way the design says.
+// Package layout checks what the design says of the packages as a whole: which way imports
+// point, who touches the disk and the network, where replies are made, who prints commands.
+// Which package imports what besides, depguard enforces (.golangci.yml).
 package layout
 
 import (
-	"errors"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-const module = "github.com/gophd/gophd/"
+const module = "github.com/gophd/gophd"
 
-// mayImport lists, for each package of ours, the packages of ours that it may
-// import. Examples and the command may import what they like.
-var mayImport = map[string][]string{
-	".":              {},
-	"diag":           {},
-	"selector":       {},
-	"menu":           {},
-	"robots/readers": {"diag", "selector", "robots/internal/ircline"},
-	"robots":         {"diag", "selector", "robots/readers", "robots/internal/ircline"},
-	"robots/lint":    {"diag", "robots", "robots/readers"},
-	"robots/convert": {"diag", "robots", "robots/readers", "selector"},
-	"robots/client":  {"robots", "robots/readers", "robots/internal/dial", "internal/ask"},
-	"robots/kit":     {"robots", "robots/readers"},
-	"robots/irc":     {"diag", "robots/readers", "robots/internal/dial", "robots/internal/ircline", "internal/ask"},
-	"policy":         {"robots", "robots/lint", "robots/readers", "policy/internal/proof"},
-
-	"policy/internal/proof": {"robots", "robots/readers", "selector"},
-
-	"internal/ask":               {"menu"},
-	"internal/limit":             {},
-	"internal/search":            {},
-	"internal/stall":             {},
-	"internal/watch":             {"internal/disk", "internal/limit", "internal/stall", "selector"},
-	"internal/tally":             {},
-	"site":                       {"diag", "policy", "menu", "internal/disk", "internal/watch", "internal/limit", "internal/stall"},
-	"internal/disk":              {"selector", "internal/stall"},
-	"server":                     {"selector", "menu", "internal/tally", "internal/limit", "server/internal/poll"},
-	"answer":                     {"diag", "menu", "selector", "server", "site", "internal/limit", "internal/stall"},
-	"answer/gopher":              {"answer", "menu", "server"},
-	"internal/fastcgi":           {},
-	"answer/feed":                {"answer", "menu", "selector", "server", "site"},
-	"internal/source/sitemap":    {"answer", "menu", "policy", "selector", "server", "site"},
-	"internal/source/programs":   {"answer", "internal/fastcgi", "menu", "policy", "selector", "server", "site"},
-	"internal/source/sitesearch": {"answer", "internal/search", "internal/stall", "menu", "policy", "selector", "server", "site"},
-
-	"server/internal/poll": {},
+// A source is a file of Go that is no test, in this module.
+type source struct {
+	name string // "server/conn.go"
+	text []byte
+	file *ast.File
+	set  *token.FileSet
 }
 
-// everybodys are the packages that everybody may import.
-var everybodys = []string{"diag", "selector"}
+func (s source) dir() string { return path.Dir(s.name) }
 
-// onlyIn names the one place that may import a module.
-var onlyIn = map[string]string{
-	"github.com/fsnotify/fsnotify": "internal/watch",
-	"github.com/urfave/cli/v2":     "cmd/gophd",
+// in reports whether the file lies in one of these directories.
+func (s source) in(dirs ...string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(s.name, dir+"/") })
 }
 
-// allowedUnsafe are the packages and files that may import unsafe, and why.
-var allowedUnsafe = map[string]string{
-	"server/internal/poll":                   "system calls that the scheduler need not be told of, with addresses in memory",
-	"internal/process/sandbox":               "golang.org/x/sys has no seccomp(2)",
-	"test/e2e/sandbox/sandbox_linux_test.go": "an intruder's system calls",
-	"server/clock_test.go":                   "makes times such as only a clock that was set gives",
-}
-
-type pkg struct {
-	name  string // of its directory: "server/internal/poll"
-	build *build.Package
-}
-
-// packages returns the packages of this module for the system that the test runs on,
-// with those that have tests alone.
-func packages(t *testing.T) (all []pkg) {
-	t.Helper()
-	seen := map[string]bool{}
-	walk(t, func(name string) {
-		dir := path.Dir(name)
-		if !strings.HasSuffix(name, ".go") || seen[dir] || inOtherModule(dir) {
-			return
-		}
-		seen[dir] = true
-		p, err := build.ImportDir("../../"+dir, 0)
-		if only := (*build.NoGoError)(nil); err != nil && !errors.As(err, &only) {
-			t.Fatal(err)
-		}
-		all = append(all, pkg{dir, p})
-	})
-	if len(all) < 50 {
-		t.Fatalf("only %d packages were found", len(all))
+// imports returns what the file imports; packages of ours by the names of their directories.
+func (s source) imports() (all []string) {
+	for _, imp := range s.file.Imports {
+		name, _ := strconv.Unquote(imp.Path.Value)
+		all = append(all, strings.TrimPrefix(name, module+"/"))
 	}
 	return all
 }
 
-// inOtherModule reports whether a directory is, or lies in, a module of its own.
-func inOtherModule(dir string) bool {
-	for ; dir != "."; dir = path.Dir(dir) {
-		if _, err := os.Stat("../../" + dir + "/go.mod"); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// isStandard reports whether a package is of the standard library.
-func isStandard(imp string) bool {
-	first, _, _ := strings.Cut(imp, "/")
-	return !strings.Contains(first, ".")
-}
-
-// network are the packages by which a program has to do with the network.
-var network = []string{"net", "net/http", "crypto/tls"}
-
-// links returns the packages that a package of ours links: ours and those of the
-// standard library, and what is imported of the network and of other modules, but not
-// what that imports.
-func links(t *testing.T, name string) (all []string) {
+// sources returns all of them.
+func sources(t *testing.T) (all []source) {
 	t.Helper()
-	todo := []string{module + name}
-	for seen := map[string]bool{}; len(todo) > 0; {
-		at := todo[0]
-		todo = todo[1:]
-		if seen[at] || at == "C" {
-			continue
-		}
-		seen[at] = true
-		all = append(all, at)
-		dir, ours := strings.CutPrefix(at, module)
-		switch {
-		case ours:
-			dir = "../../" + dir
-		case slices.Contains(network, at):
-			continue
-		case isStandard(at):
-			dir = filepath.Join(build.Default.GOROOT, "src", at)
-		default:
-			continue
-		}
-		p, err := build.ImportDir(dir, 0)
+	err := filepath.WalkDir("../..", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		for _, imp := range p.Imports {
-			if !ours && !isStandard(imp) {
-				imp = "vendor/" + imp // of the standard library
+		if e.IsDir() {
+			_, other := os.Stat(filepath.Join(name, "go.mod"))
+			if name != "../.." && (other == nil || e.Name() == ".git" || e.Name() == "node_modules" || e.Name() == "testdata") {
+				return fs.SkipDir
 			}
-			todo = append(todo, imp)
+			return nil
 		}
-	}
-	return all
-}
-
-func TestImportsPointOneWay(t *testing.T) {
-	seen := map[string]bool{}
-	for _, p := range packages(t) {
-		allowed, known := mayImport[p.name]
-		seen[p.name] = true
-		for _, imp := range p.build.Imports {
-			if place, ok := onlyIn[imp]; ok && p.name != place {
-				t.Errorf("%s imports %s, which only %s may", p.name, imp, place)
-			}
-			ours, isOurs := strings.CutPrefix(imp, module)
-			if known && isOurs && !slices.Contains(allowed, ours) && !slices.Contains(everybodys, ours) {
-				t.Errorf("%s imports %s: the design allows %v", p.name, ours, allowed)
-			}
-			if strings.HasPrefix(p.name, "examples/") && strings.HasPrefix(ours, "internal/") {
-				t.Errorf("%s imports %s, which no program outside can", p.name, ours)
-			}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
 		}
-	}
-	for name := range mayImport {
-		if !seen[name] {
-			t.Errorf("package %s is gone: mend the table", name)
+		s := source{name: strings.TrimPrefix(filepath.ToSlash(name), "../../"), set: token.NewFileSet()}
+		if s.text, err = os.ReadFile(name); err != nil {
+			return err
 		}
-	}
-}
-
-// TestNothingOfTheNetwork: robots and policy are for everybody who has a file in
-// hand, whatever they fetch it with.
-func TestNothingOfTheNetwork(t *testing.T) {
-	for _, name := range []string{"robots", "robots/lint", "robots/convert", "policy"} {
-		for _, dep := range links(t, name) {
-			other := !isStandard(dep) && !strings.HasPrefix(dep, module)
-			if other && dep != "github.com/dunglas/httpsfv" || slices.Contains(network, dep) {
-				t.Errorf("%s links %s", name, dep)
-			}
-		}
-	}
-	if !slices.Contains(links(t, "robots/client"), "net") {
-		t.Error("robots/client seems not to link net")
-	}
-}
-
-// TestHelloIsSmall: a server that somebody builds on package server links nothing
-// of the tree, of robots or of HTTP.
-func TestHelloIsSmall(t *testing.T) {
-	deps := links(t, "examples/hello")
-	if !slices.Contains(deps, module+"server") || !slices.Contains(deps, "net") {
-		t.Errorf("hello does not even link server: %q", deps)
-	}
-	for _, dep := range deps {
-		ours, isOurs := strings.CutPrefix(dep, module)
-		small := slices.Contains([]string{"examples/hello", "server", "menu", "selector", "diag", "internal/limit", "internal/tally"}, ours) ||
-			strings.HasPrefix(ours, "server/internal/")
-		known := isStandard(dep) || slices.Contains([]string{"golang.org/x/sys/unix", "github.com/pires/go-proxyproto"}, dep)
-		if isOurs && !small || !isOurs && !known || dep == "net/http" {
-			t.Errorf("hello links %s", dep)
-		}
-	}
-}
-
-// TestAPIHasNoInternalTypes: what is exported can be used from outside, so none of
-// its types is of an internal package.
-func TestAPIHasNoInternalTypes(t *testing.T) {
-	for _, p := range packages(t) {
-		name := p.name
-		if strings.Contains(name, "internal") || strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "examples/") || strings.HasPrefix(name, "tools") || strings.HasPrefix(name, "test/") {
-			continue
-		}
-		for _, file := range p.build.GoFiles {
-			for _, typ := range internalInAPI(t, name+"/"+file) {
-				t.Errorf("%s/%s exports %s", name, file, typ)
-			}
-		}
-	}
-}
-
-// internalInAPI returns what the exported part of a file names of internal packages.
-func internalInAPI(t *testing.T, name string) (found []string) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../"+name, nil, parser.SkipObjectResolution)
+		s.file, err = parser.ParseFile(s.set, s.name, s.text, parser.SkipObjectResolution)
+		all = append(all, s)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	internal := map[string]bool{}
-	for _, imp := range file.Imports {
-		if at := strings.Trim(imp.Path.Value, `"`); strings.HasPrefix(at, module) && strings.Contains(at, "internal/") {
-			internal[path.Base(at)] = true
-			if imp.Name != nil {
-				internal[imp.Name.Name] = true
+	if len(all) < 150 {
+		t.Fatalf("only %d files were found", len(all))
+	}
+	return all
+}
+
+// order has the packages from bottom to top: a package imports none that is behind it. A
+// name includes the packages below it that have none of their own here.
+var order = []string{
+	"diag", "selector", "internal/limit", "internal/stall", "internal/tally", "internal/fastcgi", "internal/search", "internal/treetest",
+	"internal/command/terminal", "internal/process/sandbox", "menu", "internal/ask",
+	"robots/internal", "robots/readers", "robots", "policy",
+	"internal/disk", "internal/command/exit", "internal/watch", "server", "site", "answer",
+	"internal/process/enforce", "internal/source", "internal/process", "internal/front", "internal/daemon", "internal/command",
+	"cmd", "examples", "packaging", "test",
+}
+
+// place returns where a package is in order, -1 if nowhere.
+func place(pkg string) int {
+	for ; pkg != "."; pkg = path.Dir(pkg) {
+		if at := slices.Index(order, pkg); at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
+// TestImportsPointOneWay: each package is in the order, and imports only what is before it.
+func TestImportsPointOneWay(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.dir() == "." {
+			continue // the manual, which imports nothing
+		}
+		at := place(s.dir())
+		if at < 0 {
+			t.Errorf("package %s is not in the order", s.dir())
+		}
+		for _, imp := range s.imports() {
+			if place(imp) > at {
+				t.Errorf("%s imports %s, which is above it", s.name, imp)
 			}
 		}
 	}
-	ast.FileExports(file)
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			f.Body = nil
+}
+
+// pure are the packages for those who have a file in hand, whatever they fetch it with.
+var pure = []string{"diag", "selector", "menu", "robots", "robots/readers", "robots/lint", "robots/convert", "robots/internal/ircline", "policy", "policy/internal/proof"}
+
+// TestNothingOfTheNetwork: what they import has nothing to do with it, directly or not.
+func TestNothingOfTheNetwork(t *testing.T) {
+	for _, s := range sources(t) {
+		if !slices.Contains(pure, s.dir()) {
+			continue
 		}
-		ast.Inspect(d, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok {
-				if x, ok := sel.X.(*ast.Ident); ok && internal[x.Name] {
-					found = append(found, x.Name+"."+sel.Sel.Name)
-				}
+		for _, imp := range s.imports() {
+			standard := !strings.Contains(strings.Split(imp, "/")[0], ".") && place(imp) < 0 && imp != "net" && !strings.HasPrefix(imp, "net/http") && imp != "crypto/tls"
+			if !standard && !slices.Contains(pure, imp) && imp != "github.com/dunglas/httpsfv" {
+				t.Errorf("%s imports %s", s.name, imp)
+			}
+		}
+	}
+}
+
+// waits are the calls that may wait for a file system, by package.
+var waits = map[string][]string{
+	"os":       {"Stat", "Lstat", "Open", "OpenFile", "OpenRoot", "ReadDir", "ReadFile", "Readlink", "DirFS"},
+	"filepath": {"EvalSymlinks", "Walk", "WalkDir", "Glob"},
+	"unix":     {"Open", "Openat", "Openat2", "Stat", "Lstat", "Fstatat", "Statx", "Access", "Faccessat", "Readlink", "Readlinkat", "Statfs"},
+	"syscall":  {"Open", "Stat", "Lstat", "Access", "Readlink", "Statfs"},
+	"tls":      {"LoadX509KeyPair"},
+}
+
+// mayWait are the packages and files that may make them, and why.
+var mayWait = map[string]string{
+	"internal/disk":                          "the one that makes them for all others",
+	"internal/process/sandbox":               "before anything is served",
+	"internal/process/keypair/selfsigned.go": "at the start",
+	"internal/process/systemd/unit.go":       "for a hint, at the start",
+	"internal/search/index.go":               "SQLite does, with the same files",
+	"internal/command/doctor":                "reads units, settings and /proc, and ends by itself",
+	"robots":                                 "ends by itself",
+	"test":                                   "ends by itself",
+	"internal/treetest":                      "tests alone",
+}
+
+// TestOneTypeWaitsForFileSystems: a call that a file system does not answer holds up
+// whoever makes it, so that all of the daemon's go through package disk.
+func TestOneTypeWaitsForFileSystems(t *testing.T) {
+	used := map[string]bool{}
+	for _, s := range sources(t) {
+		place := s.name
+		for place != "." && mayWait[place] == "" {
+			place = path.Dir(place)
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := sel.X.(*ast.Ident)
+			if !ok || !slices.Contains(waits[x.Name], sel.Sel.Name) {
+				return true
+			}
+			used[place] = true
+			if place == "." {
+				t.Errorf("%s calls %s.%s, which may wait for a file system: package disk does that", s.name, x.Name, sel.Sel.Name)
 			}
 			return true
 		})
 	}
-	return found
-}
-
-// TestWhatFewMayImport: unsafe is in few places, and processes are started in one.
-func TestWhatFewMayImport(t *testing.T) {
-	used := map[string]bool{}
-	walk(t, func(name string) {
-		if !strings.HasSuffix(name, ".go") || inOtherModule(path.Dir(name)) {
-			return
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), "../../"+name, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, imp := range file.Imports {
-			switch imp.Path.Value {
-			case `"unsafe"`:
-				place := name
-				if !strings.HasSuffix(name, "_test.go") {
-					place = path.Dir(name)
-				}
-				if used[place] = true; allowedUnsafe[place] == "" {
-					t.Errorf("%s imports unsafe", name)
-				}
-			case `"os/exec"`:
-				if strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "test/e2e/") {
-					t.Errorf("%s may start a process: such tests are in test/e2e, with package harness", name)
-				}
-			}
-		}
-	})
-	for place := range allowedUnsafe {
+	for place := range mayWait {
 		if !used[place] {
-			t.Errorf("%s does not import unsafe: mend the table", place)
-		}
-	}
-}
-
-func TestEveryPackageIsInTheTable(t *testing.T) {
-	free := []string{"cmd/", "examples/", "internal/", "packaging/", "test/", "tools/", "robots/internal/"}
-	for _, p := range packages(t) {
-		_, known := mayImport[p.name]
-		isFree := slices.ContainsFunc(free, func(dir string) bool { return strings.HasPrefix(p.name, dir) })
-		if !known && !isFree {
-			t.Errorf("package %s is not in the design's table", p.name)
-		}
-	}
-}
-
-// TestNewcomersFindEveryPackage: CONTRIBUTING.md names each package, or is about
-// tests, examples and tools in general.
-func TestNewcomersFindEveryPackage(t *testing.T) {
-	page, err := os.ReadFile("../../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range packages(t) {
-		name := p.name
-		if strings.Contains(name, "/internal/") || strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "examples/") {
-			continue
-		}
-		if !regexp.MustCompile("[`(]" + regexp.QuoteMeta(name) + "[`)]").Match(page) {
-			t.Errorf("CONTRIBUTING.md does not say what package %s is for", name)
+			t.Errorf("%s makes no call that may wait: mend the table", place)
 		}
 	}
 }
@@ -341,17 +199,60 @@ func TestMadeWithinBounds(t *testing.T) {
 		"internal/source/sitesearch/follow.go": "the index",
 		"internal/source/sitemap/list.go":      "one directory at a time, of Asked.View",
 	}
-	walk(t, func(name string) {
-		ours := slices.ContainsFunc([]string{"answer/", "internal/front/", "internal/source/", "internal/daemon/", "internal/process/enforce/"}, func(dir string) bool { return strings.HasPrefix(name, dir) })
-		if !ours || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return
+	for _, s := range sources(t) {
+		if !s.in("answer", "internal/front", "internal/source", "internal/daemon", "internal/process/enforce") {
+			continue
 		}
-		text, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
+		if found := made.Find(s.text); (found != nil) != (allowed[s.name] != "") {
+			t.Errorf("%s: %q is outside of the bounds, or the table names it in vain", s.name, found)
 		}
-		if found := made.Find(text); (found != nil) != (allowed[name] != "") {
-			t.Errorf("%s: %q is outside of the bounds, or the table names it in vain", name, found)
+	}
+}
+
+// TestNewcomersFindEveryPackage: CONTRIBUTING.md names each package, or is about
+// tests, examples and tools in general.
+func TestNewcomersFindEveryPackage(t *testing.T) {
+	page, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sources(t) {
+		if strings.Contains(s.dir(), "/internal/") || s.in("test", "examples") {
+			continue
 		}
-	})
+		if !regexp.MustCompile("[`(]" + regexp.QuoteMeta(s.dir()) + "[`)]").Match(page) {
+			t.Errorf("CONTRIBUTING.md does not say what package %s is for", s.dir())
+		}
+	}
+}
+
+var (
+	// tools are the programs that hints name, in front of an argument.
+	tools = regexp.MustCompile(`(?:^|[^\w./-])(?:mv|cp|rm|chmod|chown|chgrp|mkdir|touch|setcap|setfacl|sysctl|systemctl|journalctl|rc-service|printf|certbot|unset|sudo|sed +-|kill +-) +[-+\w/'"$%.\[]`)
+	// filled is a command of gophd that is to be followed by a name.
+	filled = regexp.MustCompile(`\bgophd (?:-[a-z-]+|check|doctor|get|init|manual|robots|wire)\b(?:[^;:]*%[qsv]|[^;:]* $)|\bgophd (?:\./)?$`)
+)
+
+// TestOneFunctionPrintsCommands: a command for a person to type holds names that others
+// chose. Everything but diag.Command leaves the quoting to its author.
+func TestOneFunctionPrintsCommands(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.in("test", "packaging") || s.name == "diag/command.go" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := tools.FindString(text) + filled.FindString(text); found != "" {
+				t.Errorf("%s: %q is a command: diag.Command prints those", s.set.Position(lit.Pos()), found)
+			}
+			return true
+		})
+	}
 }
