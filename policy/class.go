@@ -15,6 +15,7 @@ type class struct {
 	names  []string // as they are written
 	by     []*note  // the annotations that name them, without joined ones
 	more   int      // about how many bytes their rules take beyond those for everybody
+	struck []strike // Allows that do not count for them
 	joined bool     // what joined directories state holds for all of them (see join.go)
 }
 

@@ -55,6 +55,9 @@ type Input struct {
 	// refuses one, the whole site is denied and reported ([CodeProgram]).
 	Programs []string
 
+	// Flags say how reports name Programs, in place of "-fastcgi P".
+	Flags map[string]string
+
 	// Sitemaps are URLs that the file names at its end. With them no file is served byte
 	// for byte.
 	Sitemaps []string
@@ -80,8 +83,9 @@ type Compiled struct {
 	sources  []source // of each line of the file
 	classes  []*class
 
+	names         names
 	veronica      func() *readers.Matcher // what the policy says to her; nil: no annotation names her
-	robotVeronica int32                   // her number
+	rulesVeronica []*rule
 
 	verdicts
 	reports  []Report
@@ -114,7 +118,6 @@ func Compile(in Input) *Compiled {
 type work struct {
 	*Compiled
 	in        Input
-	names     names
 	programs  []program
 	aliases   []alias
 	sitemaps  []siteField
@@ -174,7 +177,7 @@ func (w *work) read() {
 			w.Compiled.programs = append(w.Compiled.programs, p)
 		}
 	}
-	w.programs = programsOf(w.Compiled.programs, root)
+	w.programs = programsOf(w.Compiled.programs, w.in.Flags, root)
 	w.aliases = aliasesOf(w.in.Aliases, root)
 	w.sitemaps = nil
 	for _, url := range w.in.Sitemaps {
@@ -204,7 +207,7 @@ func aliasesOf(list []Alias, root *note) (aliases []alias) {
 // compose makes the compositions.
 func (w *work) compose(live []*note, classes []*class) {
 	w.classes, w.all, w.shut = classes, nil, nil
-	w.veronica, w.robotVeronica = nil, everybody
+	w.veronica, w.rulesVeronica = nil, nil
 	programs, aliases := w.programs, w.aliases
 	if live[0].shut != nil {
 		programs, aliases = nil, nil
@@ -220,9 +223,10 @@ func (w *work) compose(live []*note, classes []*class) {
 			w.isAliased = true
 		}
 		c.twins()
+		class.struck = c.struck
 		w.all = append(w.all, c)
 		if class.token == veronica {
-			w.veronica, w.robotVeronica = sync.OnceValue(c.matcher), c.robot
+			w.veronica, w.rulesVeronica = sync.OnceValue(c.matcher), c.rules
 		}
 	}
 	w.isShut = w.denied[homes] != nil

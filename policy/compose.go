@@ -229,7 +229,7 @@ func (a alias) isShownBy(d *rule) bool {
 		return false
 	case isAnchored(a.target): // a file
 		return !matches(d.uri, a.uri)
-	case strings.HasPrefix(d.file, programFile) && strings.Contains(d.uri, "*"):
+	case d.program && strings.Contains(d.uri, "*"):
 		return false // it matches below the alias, too
 	}
 	return !(isLiteral(d.uri) && strings.HasPrefix(a.uri, d.uri))

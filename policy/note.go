@@ -108,6 +108,8 @@ type rule struct {
 	below *rule  // it is carried below this Allow
 	whole bool   // it denies a directory as a whole, or an alias
 	links string // of an alias: the directory that robots read in its place
+
+	program bool // it denies what a program answers
 }
 
 // top is the top-level directory whose annotations a rule belongs to, in URI form; ""

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,13 +38,13 @@ type program struct {
 	lines []*rule
 }
 
-// programFile begins the name of a program in reports, where others have a file.
-const programFile = "program "
-
 // programsOf returns the lines that deny each program: its selector, everything below
-// it, and everything after a question mark; of a menu its selector alone.
-func programsOf(selectors []string, root *note) (list []program) {
+// it, and everything after a question mark; of a menu its selector alone. Reports name the
+// flag of each.
+func programsOf(selectors []string, flags map[string]string, root *note) (list []program) {
 	for _, p := range selectors {
+		value := "a program answers it; denied, because no Allow names the program"
+		flag := cmp.Or(flags[p], "-fastcgi "+p)
 		uri := formOf(strings.Split(p, "*"), false, true).uri
 		next := program{uri: uri}
 		ends := []string{"$", "/", "?"}
@@ -52,7 +53,7 @@ func programsOf(selectors []string, root *note) (list []program) {
 		}
 		for _, end := range ends {
 			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
-			next.lines = append(next.lines, &rule{form: formOf(pieces, end == "$", true), value: "a program answers it", file: programFile + p, of: root})
+			next.lines = append(next.lines, &rule{form: formOf(pieces, end == "$", true), value: value, file: flag, program: true, of: root})
 		}
 		list = append(list, next)
 	}

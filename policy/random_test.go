@@ -418,3 +418,32 @@ func FuzzAnnotations(f *testing.F) {
 		}
 	})
 }
+
+// TestExplainAgrees: for every robot and selector the explanation is what the policy and the
+// served file say, and names a line that says so.
+func TestExplainAgrees(t *testing.T) {
+	for seed := *first; seed < *first+*drawn/4; seed++ {
+		s := sites.Draw(rand.New(rand.NewPCG(seed, 10)))
+		c := Compile(input(s))
+		file := robots.Parse(robots.RFC9309, c.File())
+		policies := policiesOf(s)
+		for _, robot := range append(policies.Robots(), "*") {
+			p := policies.For(robot)
+			for _, sel := range sites.Selectors(policies.Patterns()) {
+				if sel == "/robots.txt" {
+					continue
+				}
+				e := c.Explain(robot, sel[1:], strings.HasSuffix(sel, "/"))
+				want := p.Decide(sel)
+				switch {
+				case e.Selector != sel:
+				case e.Allowed != want.Allowed || robot != veronica && e.Allowed != file.Allowed(robot, readers.URI.Of(sel)):
+					t.Errorf("seed %d: %s %q: %+v, not %+v\n%s\n%s", seed, robot, sel, e, want, s, c.File())
+				case (e.By != nil) != (want.Pattern != "") || e.By != nil && e.By.Allow != e.Allowed,
+					strings.HasSuffix(e.Text, " "+want.Pattern) && want.Line > 0 && (e.By.File != want.File || e.By.Line != want.Line):
+					t.Errorf("seed %d: %s %q is decided by %+v, not by %+v\n%s\n%s", seed, robot, sel, e.By, want, s, c.File())
+				}
+			}
+		}
+	}
+}

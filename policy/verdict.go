@@ -80,6 +80,20 @@ func (c *Compiled) DeniedBy(name string, dir bool) *RuleSource {
 	return c.Source(d.Rule.Line)
 }
 
+// LetIn returns the readers that fetch a resource although its policy denies it to the
+// robots that no annotation names, such as one whose name holds an escape.
+func (c *Compiled) LetIn(name string, dir bool) (readers []string) {
+	sel := selector.Canonical(name, dir)
+	if c.DeniedToAll(name, dir) {
+		for _, row := range c.asked {
+			if m := row.matchers()[0]; m != nil && m.Allowed(sel) {
+				readers = append(readers, row.reader.Name)
+			}
+		}
+	}
+	return readers
+}
+
 // Closed reports whether a spelling of a canonical selector is closed: the server must
 // answer it with a pointer to the canonical selector only. A spelling is closed if the
 // policy denies a robot the canonical selector, and a reader that keeps it out of that
@@ -140,6 +154,8 @@ type Explanation struct {
 	Allowed   bool           `json:"allowed"`  // by the policy
 	By        *RuleSource    `json:"by"`       // decides; nil if no rule matches
 	Overrules *RuleSource    `json:"overrules"`
+	Struck    *RuleSource    `json:"struck,omitempty"` // an Allow that matches, and does not count
+	StruckBy  *RuleSource    `json:"struck_by,omitempty"`
 	Line      int            `json:"line"` // in the generated file; 0 if none
 	Text      string         `json:"text"` // of that line
 	Readers   []ReaderAnswer `json:"readers"`
@@ -155,16 +171,30 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	f := robots.Parse(robots.RFC9309, c.file)
 	d := f.Decide(agent, escape(sel))
 	e := Explanation{Agent: agent, Selector: sel, Allowed: d.Allowed}
-	if e.By = c.Source(d.Rule.Line); e.By != nil {
-		e.Overrules = c.Source(c.without(f, *e.By).Decide(agent, escape(sel)).Rule.Line)
+	if by := c.Source(d.Rule.Line); by != nil {
+		e.Overrules = c.sourceFor(agent, c.without(f, *by).Decide(agent, escape(sel)).Rule.Line)
 	}
+	e.By = c.sourceFor(agent, d.Rule.Line)
 	if e.Line = d.Rule.Line; e.Line > 0 {
 		e.Text = field(d.Rule.Allow) + d.Rule.Pattern
 	}
-	for _, s := range f.Usage(agent, escape(sel)) {
-		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(s), s.Line})
+	isHers := strings.EqualFold(agent, veronica)
+	if isHers && c.veronica != nil { // her group has weak lines
+		e.Allowed, e.By, e.Overrules = true, nil, nil
+		if m := c.veronica().Find(escape(sel)); m != nil {
+			e.Allowed, e.By = m.Allow, c.rulesVeronica[m.Ref-1].source()
+		}
 	}
-	if strings.EqualFold(agent, veronica) && len(e.Usage) == 0 && len(usesOf(&class{robot: c.robotVeronica}, c.notes)) > 0 {
+	class := c.classOf(agent)
+	for _, s := range class.struck {
+		if !e.Allowed && matches(s.allow.uri, escape(sel)) {
+			e.Struck, e.StruckBy = s.allow.source(), s.by.source()
+		}
+	}
+	for _, s := range f.Usage(agent, escape(sel)) {
+		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(agent, s), s.Line})
+	}
+	if isHers && len(e.Usage) == 0 && len(usesOf(class, c.notes)) > 0 {
 		e.NoUsage = "the group for veronica is for readers that know Disallow alone"
 	}
 	open := readers.Open(c.file)
@@ -210,13 +240,64 @@ func (c *Compiled) Source(line int) *RuleSource {
 	return c.sources[line-1].source()
 }
 
+// classOf returns the class of a robot.
+func (c *Compiled) classOf(agent string) *class {
+	for _, class := range c.classes[1:] {
+		if slices.ContainsFunc(class.names, func(name string) bool { return strings.EqualFold(name, agent) }) {
+			return class
+		}
+	}
+	return c.classes[0]
+}
+
+// groupsFor returns the groups of the annotations in a file that name a robot.
+func (c *Compiled) groupsFor(agent, file string) []*group {
+	robot, ok := c.names.of[strings.ToLower(agent)]
+	if !ok {
+		return nil
+	}
+	i := slices.IndexFunc(c.notes, func(n *note) bool {
+		return slices.ContainsFunc(n.from, func(a Annotation) bool { return a.File == file })
+	})
+	if i < 0 {
+		return nil
+	}
+	return c.notes[i].groupsOf(robot)
+}
+
+// sourceFor is Source for a robot: of robots that are treated alike, each has the line that
+// names it.
+func (c *Compiled) sourceFor(agent string, line int) *RuleSource {
+	src := c.Source(line)
+	if src == nil {
+		return nil
+	}
+	r := c.sources[line-1].rule
+	for _, g := range c.groupsFor(agent, r.file) {
+		for _, own := range g.rules {
+			if own.allow == r.allow && (own.uri == r.uri || r.below != nil && own.value == r.value) {
+				return own.source()
+			}
+		}
+	}
+	return src
+}
+
 // usageSource is the line of an annotation that states a preference of the file.
-func (c *Compiled) usageSource(stated robots.Stated) *RuleSource {
+func (c *Compiled) usageSource(agent string, stated robots.Stated) *RuleSource {
 	src := c.Source(stated.Line)
 	if src == nil || c.sources[stated.Line-1].use == nil {
 		return src
 	}
-	return c.sources[stated.Line-1].use.states[stated.Key].source()
+	by := c.sources[stated.Line-1].use.states[stated.Key]
+	for _, g := range c.groupsFor(agent, by.file) {
+		for _, own := range g.prefs {
+			if own.uri == by.uri && own.said.Of(stated.Key) == stated.Preference {
+				return own.source()
+			}
+		}
+	}
+	return by.source()
 }
 
 // An AnnotationRule is an Allow, Disallow or Final line of an annotation.

@@ -32,6 +32,7 @@ type programs struct {
 	found    []diag.Diagnostic // they, and links that are too long
 	menus    []string          // selectors of menus that programs make
 	shown    []shown
+	escaped  []string // selectors that hold an escape
 	left     leftOut
 }
 
@@ -39,6 +40,9 @@ type programs struct {
 func (r *reading) readMaps(list []disk.Dirent) {
 	var p programs
 	for _, e := range list {
+		if sel := selector.Canonical(selector.Join(r.at.name, e.Base), e.IsDir()); selector.Decoded(e.Base) != e.Base && len(p.escaped) < maxEscaped {
+			p.escaped = append(p.escaped, sel)
+		}
 		if selector.IsProgram(e.Base) && !r.answers("/"+selector.Join(r.at.name, e.Base)) {
 			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: selector.Join(r.at.name, e.Base),
 				Message: "a program, or a directory of programs, by its name", Hint: "gophd starts no program and does not show its source"})
@@ -83,7 +87,7 @@ func (r *reading) readMaps(list []disk.Dirent) {
 	p.shown = append(p.shown, shownIn(r.at.name, names)...)
 	p.left = r.leaveOut(list)
 	delete(r.programs, r.at.name)
-	if len(p.included)+len(p.found)+len(p.menus)+len(p.shown) > 0 || p.left != (leftOut{}) {
+	if len(p.included)+len(p.found)+len(p.menus)+len(p.shown)+len(p.escaped) > 0 || p.left != (leftOut{}) {
 		r.programs[r.at.name] = p
 	}
 }
@@ -131,6 +135,17 @@ func (s *scanner) menus() (list []string) {
 
 // answers reports whether a program beside the site answers a selector.
 func (s *scanner) answers(sel string) bool { return isAnswered(s.answered, sel) }
+
+// Answers reports whether a program answers a selector, or what it begins with.
+func (s *Snapshot) Answers(sel string) bool {
+	sel, _, _ = strings.Cut(sel, "?")
+	for n := 1; n <= len(sel); n++ {
+		if (n == len(sel) || sel[n] == '/') && isAnswered(s.Compiled.Programs(), sel[:n]) {
+			return true
+		}
+	}
+	return false
+}
 
 // isAnswered reports whether one of the programs, which are as in Config, answers a
 // selector.

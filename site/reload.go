@@ -228,12 +228,19 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 		old = &Snapshot{}
 	}
 	menus := scan.menus()
-	sources := policy.Input{Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: scan.input(), Sitemaps: conf.Sitemaps}
+	flags := map[string]string{}
+	for _, p := range conf.Endless {
+		flags[p] = "-search"
+	}
+	for _, p := range menus {
+		flags[p] = "-fastcgi menus"
+	}
+	sources := policy.Input{Flags: flags, Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: scan.input(), Sitemaps: conf.Sitemaps}
 	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources), aliases: scan.aliases, refused: scan.refused,
 		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, shown: scan.shown(), changed: maps.Clone(scan.changed)}
 	next.Robots = next.Compiled.File()
 	next.spoken = speak(finder{tree: tree, real: next.Real, aliases: scan.aliases, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
-	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree), next.shownElsewhere())...)
+	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree), next.shownElsewhere(), next.escaped(scan))...)
 	slices.SortStableFunc(next.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
 	unproven := (*policy.Compiled).Unproven
 	if conf.unproven != nil {

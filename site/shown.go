@@ -53,7 +53,7 @@ func (s *Snapshot) shownElsewhere() (reports []policy.Report) {
 	for _, x := range s.shown {
 		name := path.Clean(strings.TrimPrefix(x.menu, "/"))
 		by := s.Compiled.DeniedBy(x.file, false)
-		if by == nil || s.Compiled.DeniedToAll(name, strings.HasSuffix(x.menu, "/")) {
+		if by == nil || by.Line == 0 || s.Compiled.DeniedToAll(name, strings.HasSuffix(x.menu, "/")) {
 			continue
 		}
 		s.shows[name] = true
@@ -68,6 +68,38 @@ func (s *Snapshot) shownElsewhere() (reports []policy.Report) {
 		}
 		reports = append(reports, policy.NewReport(policy.CodeShownElsewhere, by.File, by.Line,
 			fmt.Sprintf("%s shows the text of /%s: Disallow: %s%s denies that, too", x.menu, x.file, line, where)))
+	}
+	return reports
+}
+
+// maxEscaped is how many names with escapes are looked at in a directory, and 50 times as
+// many in all.
+const maxEscaped = 20
+
+// escaped reports rules that deny a name with an escape, such as 50%faster.txt, by what stands
+// behind a star, to readers that take the escape for one byte and are let in.
+func (s *Snapshot) escaped(scan *scanner) (reports []policy.Report) {
+	var list []string
+	for _, p := range scan.programs {
+		list = append(list, p.escaped...)
+	}
+	slices.Sort(list)
+	for _, sel := range list[:min(len(list), 50*maxEscaped)] {
+		name, dir := path.Clean(sel[1:]), strings.HasSuffix(sel, "/")
+		by := s.Compiled.DeniedBy(name, dir)
+		if by == nil || by.Line == 0 {
+			continue
+		}
+		r := policy.NewReport(policy.CodeDigits, by.File, by.Line, sel+" holds an escape, which some readers take for one byte")
+		r.Selector, r.Leaks = sel, []string{sel}
+		r.Readers = slices.DeleteFunc(s.Compiled.LetIn(name, dir), func(reader string) bool {
+			return slices.ContainsFunc(s.Compiled.Reports(), func(o policy.Report) bool {
+				return o.File == by.File && o.Line == by.Line && slices.Contains(o.Readers, reader)
+			})
+		})
+		if len(r.Readers) > 0 {
+			reports = append(reports, r)
+		}
 	}
 	return reports
 }

@@ -89,13 +89,15 @@ type resource struct {
 func find(snap *site.Snapshot, sel string) (resource, error) {
 	name, dir, err := selector.Path(sel)
 	var refused *selector.RefusedError
-	if errors.As(err, &refused) {
+	if errors.As(err, &refused) && refused.Reason == selector.Program && snap.Answers(sel) {
+		return resource{strings.Trim(sel, "/"), strings.HasSuffix(sel, "/"), true}, nil
+	} else if errors.As(err, &refused) {
 		return resource{}, exit.Usagef("the server answers it with an error: no robot gets it", "selector %s: %s", strconv.Quote(sel), refused.Reason)
 	}
 	if snap.Has(name, true) {
 		return resource{name, true, true}, nil
 	}
-	return resource{name, dir, !dir && (snap.Has(name, false) || name == "robots.txt")}, nil
+	return resource{name, dir, snap.Answers(sel) || !dir && (snap.Has(name, false) || name == "robots.txt")}, nil
 }
 
 func printExplained(w io.Writer, all []explained) error {
@@ -131,6 +133,9 @@ func (e explained) String() string {
 	row("decided by", sourceText(e.By, none))
 	if e.Overrules != nil {
 		row("overrules", sourceText(e.Overrules, ""))
+	}
+	if e.Struck != nil {
+		row("struck", fmt.Sprintf("%s, since %s must not be undone", sourceText(e.Struck, ""), sourceText(e.StruckBy, "")))
 	}
 	if e.Line > 0 {
 		row("written as", fmt.Sprintf("robots.txt:%d: %s", e.Line, diag.Printable(e.Text)))
