@@ -154,6 +154,9 @@ type HostOptions struct {
 	// finds it out for each: of a text of 96 KiB or more by its first 4 KiB.
 	Charset menu.Charset
 
+	// Lang is the language of the content (BCP 47); "" if it is not known.
+	Lang string
+
 	// Version is sent in caps.txt.
 	Version string
 
@@ -253,6 +256,7 @@ type Asked struct {
 	printed map[string]printed  // by programs of the menu that is made
 	wanted  []menuProgram       // programs that must print before it can be made
 	names   map[string]mapNames // what maps call things, by their directories
+	listed  int                 // titles of listed texts that were read
 }
 
 // Context ends when the answer is no longer wanted.

@@ -104,12 +104,8 @@ func (v *visit) answer() (*Value, error) {
 		return moved.answer(), nil
 	case errors.Is(err, fs.ErrNotExist) && v.closedName():
 		return (&pointer{menu.Item{Type: menu.TypeText, Label: "/" + v.Request.Selector, Selector: "/" + v.Request.Selector, Host: v.Request.Host, Port: v.Request.Port}}).answer(), nil
-	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.Request.Selector, "/") == "caps.txt":
-		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(v.Host.Version, robotsCaps(v.Host.Site.Now()))}, nil
-	case errors.Is(err, fs.ErrNotExist) && strings.TrimPrefix(v.Request.Selector, "/") == aboutName:
-		return v.Host.about(v.Request.Context())
 	case errors.Is(err, fs.ErrNotExist):
-		for _, s := range v.Host.Beside {
+		for _, s := range append([]Source{documents{}}, v.Host.Beside...) {
 			if !s.Answers(v.Request.Selector) {
 				continue
 			}
@@ -165,13 +161,26 @@ func (v *visit) index(name string, dir bool) (*Value, error) {
 // that fetches the file itself may be taken for a robot.
 const aboutName = "about-robots"
 
-func (h *Host) about(ctx context.Context) (*Value, error) {
-	a, err := h.robots(ctx)
+// documents is the Source of the documents that the server writes itself.
+type documents struct{}
+
+// Answers reports whether a selector names one.
+func (documents) Answers(sel string) bool {
+	name := strings.TrimPrefix(sel, "/")
+	return name == "caps.txt" || name == aboutName
+}
+
+// Answer writes it.
+func (documents) Answer(q *Asked) (*Value, error) {
+	if strings.TrimPrefix(q.Request.Selector, "/") == "caps.txt" {
+		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(q.Host.Version, robotsCaps(q.Host.Site.Now()))}, nil
+	}
+	a, err := q.Host.robots(q.Context())
 	if err != nil {
 		return nil, err
 	}
 	const head = "What robots may fetch here. They read this file at the selector\nrobots.txt; this is a copy for people.\n\n"
-	return &Value{Class: File, Selector: "/" + aboutName, Type: menu.TypeText, Body: append([]byte(head), a.Body...)}, nil
+	return &Value{Class: File, Selector: "/" + aboutName, Type: menu.TypeText, Title: "What robots may fetch here", Body: append([]byte(head), a.Body...)}, nil
 }
 
 // isLocal reports whether an item leads to the site and the port that a request reached.

@@ -95,7 +95,7 @@ func (v *visit) closedName() bool {
 
 // made reports whether the server itself may generate the answer to a selector.
 func (h *Host) made(sel string) bool {
-	return sel == "/caps.txt" || slices.ContainsFunc(h.Beside, func(s Source) bool { return s.Answers(sel) })
+	return documents{}.Answers(sel) || slices.ContainsFunc(h.Beside, func(s Source) bool { return s.Answers(sel) })
 }
 
 // pointer is an answer that links the resource instead of showing it.

@@ -3,6 +3,8 @@ package answer
 import (
 	"net"
 	"net/url"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -73,14 +75,16 @@ type Block struct {
 
 // Blocks splits a menu. Lines without an empty line between them are one block, which
 // is drawn if one of them begins with a blank or the line of a box, or has two blanks in a
-// row that do not end a sentence. Drawn blocks that follow each other are one.
+// row that do not end a sentence, and they are not prose. Drawn blocks that follow each other
+// are one.
 func Blocks(items []menu.Item) (list []Block) {
 	for len(items) > 0 {
 		b := Block{}
 		n := 0
 		for ; n < len(items) && !isEmptyLine(items[n]); n++ {
-			b.Drawn = b.Drawn || !items[n].Below && isDrawn(items[n].Label)
+			b.Drawn = b.Drawn || !items[n].Below && isDrawn(items[n].Label) && listed(items[n]) == ""
 		}
+		b.Drawn = b.Drawn && !isProse(items[:n])
 		for n < len(items) && isEmptyLine(items[n]) {
 			n++
 		}
@@ -93,6 +97,51 @@ func Blocks(items []menu.Item) (list []Block) {
 		list = append(list, b)
 	}
 	return list
+}
+
+// isProse reports whether a block is one paragraph that begins in the first column.
+func isProse(items []menu.Item) bool {
+	var lines []string
+	for _, it := range items {
+		if !IsInfo(it) || strings.HasPrefix(it.Label, " ") {
+			return false
+		}
+		lines = append(lines, it.Label)
+	}
+	return len(lines) > 1 && Paragraph(lines) == len(lines) && IsProse(lines, false)
+}
+
+// dated matches what a listing with dates has behind a name.
+var dated = regexp.MustCompile(`^ +\d{4}-\d\d-\d\d( +[0-9.]+ [kMGTPE]?B)?$`)
+
+// listed returns the name of the file of an item in a listing; "" if a map has given the
+// item a label.
+func listed(it menu.Item) string {
+	base := path.Base(it.Selector)
+	rest, ok := strings.CutPrefix(it.Label, base)
+	if !ok || IsInfo(it) || rest != "" && !dated.MatchString(rest) {
+		return ""
+	}
+	return base
+}
+
+// maxListed is how many titles of listed texts a reply reads.
+const maxListed = 200
+
+// ListedTitle returns the title of a text that a listing has under its name, and that name
+// with what the listing has beside it; "" of any other item, and of a text that the reply does
+// not show.
+func (q *Asked) ListedTitle(it menu.Item) (title, beside string) {
+	base, t := listed(it), q.Target(it)
+	name := strings.TrimPrefix(t.Path, "/")
+	if base == "" || t.Path == "" || it.Type != menu.TypeText && it.Type != menu.TypeHTML || q.listed == maxListed || !q.Shows(name, false) {
+		return "", ""
+	}
+	q.listed++
+	if title = q.Title(name, false); title == base {
+		return "", ""
+	}
+	return title, strings.Join(strings.Fields(it.Label), " ")
 }
 
 func isEmptyLine(it menu.Item) bool { return IsInfo(it) && strings.TrimSpace(it.Label) == "" }

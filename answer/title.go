@@ -3,8 +3,10 @@ package answer
 import (
 	"bytes"
 	"cmp"
+	"html"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,7 +40,7 @@ func (q *Asked) Title(name string, dir bool) string {
 	if label := CleanTitle(column(undated(labels[name]))); label != "" && label != base {
 		return label
 	}
-	if !dir && mayBeText(base) {
+	if !dir && (mayBeText(base) || isHTML(base)) {
 		if f, err := q.View.Lookup(name); err == nil {
 			defer func() { _ = f.Close() }()
 			return cmp.Or(heading(base, f), base)
@@ -174,6 +176,13 @@ func heading(name string, text io.Reader) string {
 	if !utf8.Valid(begin) && len(begin) < titleBytes {
 		begin = []byte(menu.FromLatin1(string(begin)))
 	}
+	if isHTML(name) {
+		found := htmlTitle.FindSubmatch(begin)
+		if found == nil {
+			return ""
+		}
+		return CleanTitle(html.UnescapeString(string(found[1])))
+	}
 	lines := strings.Split(string(bytes.ToValidUTF8(begin, []byte("?"))), "\n")
 	if slices.Contains(markedUp, strings.ToLower(path.Ext(name))) {
 		if title := marked(lines); title != "" {
@@ -185,6 +194,14 @@ func heading(name string, text io.Reader) string {
 	}
 	return firstLine(lines)
 }
+
+// isHTML reports whether a name says that a file is HTML.
+func isHTML(name string) bool {
+	typ, _ := menu.TypeOf(name)
+	return typ == menu.TypeHTML
+}
+
+var htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 
 // marked returns the first heading of Markdown or gemtext outside of fences.
 func marked(lines []string) string {

@@ -32,7 +32,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catNetwork.number(&f.Port, "port", 0, math.MaxUint16, "`PORT` in menus (default: the one reached)"),
 		catNetwork.word(&f.HTTP, "http", "`MODE` for browsers: page, view (the site) or off", "page", "view", "off"),
 		catNetwork.word(&f.HTTPTheme, "http-theme", "`THEME` how pages look: plain, paper or terminal", web.Themes...).of("-http view"),
-		catNetwork.list(&f.HTTPLang, "http-lang", "`TAG` the language of the texts, or NAME=TAG of one -vhost (default: guessed)").of("-http view"),
+		catNetwork.list(&f.HTTPLang, "http-lang", "`TAG` the language of the texts, or NAME=TAG of one -vhost "),
 		catNetwork.blocks(&f.TrustProxy, "trust-proxy", "`CIDR` of proxies that send PROXY headers"),
 		catNetwork.list(&f.TLSCert, "tls-cert", "`FILE` of a certificate: TLS, on the same port"),
 		catNetwork.list(&f.TLSKey, "tls-key", "`FILE` with its key, in a directory that is not served"),

@@ -14,7 +14,6 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/accesslog"
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/process/keypair"
@@ -102,7 +101,6 @@ type Settings struct {
 	site      site.Config
 	front     func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
 	server    *server.Server                 // its limits; Run adds handler, certificates and log
-	view      web.PageOptions                // of all hosts
 	langs     map[string]string              // of hosts that have one of their own
 	search    *sitesearch.Searcher           // nil: none; Run adds the site
 	programs  []programs.Mapping
@@ -317,7 +315,7 @@ func (c *Settings) checkHost() {
 
 // browsers checks -http-lang.
 func (c *Settings) browsers() {
-	c.view.Theme, c.langs = c.HTTPTheme, map[string]string{}
+	c.langs = map[string]string{}
 	hint := "a language tag for all hosts, or for one -vhost: " + c.option("http-lang", "en") + ", " + c.option("http-lang", "gopher.example.org=pt-BR")
 	for _, value := range c.HTTPLang {
 		name, tag, named := strings.Cut(value, "=")
@@ -331,10 +329,8 @@ func (c *Settings) browsers() {
 			c.refuse(hint, "%s", c.option("http-lang", strconv.Quote(value)))
 		case !langTag.MatchString(tag):
 			c.doubt("http-lang", hint, "%s", c.option("http-lang", strconv.Quote(value)))
-		case named:
-			c.langs[name] = tag
 		default:
-			c.view.Lang = tag
+			c.langs[name] = tag
 		}
 	}
 }

@@ -104,6 +104,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	h.front.Host.Limiter, h.front.Host.Cache = &d.limiter, d.cache
 	h.front.Host.Names = append([]string{cmp.Or(h.name, hostName(d.srv.Host))}, h.aliases...)
 	h.front.Host.Fronts = d.ports()
+	h.front.Host.Lang = cmp.Or(d.conf.langs[h.name], d.conf.langs[""])
 	if len(d.conf.programs) > 0 {
 		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
 	}
@@ -164,11 +165,7 @@ func (d *daemon) pages(h *virtualHost, search bool) http.Handler {
 	if d.conf.HTTP != "view" {
 		return &web.AddressPage{Host: h.front.Host}
 	}
-	view := d.conf.view
-	if tag := d.conf.langs[h.name]; tag != "" {
-		view.Lang = tag
-	}
-	return &web.Pages{Host: h.front.Host, PageOptions: view, Search: search}
+	return &web.Pages{Host: h.front.Host, Theme: d.conf.HTTPTheme, Search: search}
 }
 
 // hostItems returns the items of a line "%" in a gophermap: all hosts, each with the port

@@ -51,7 +51,7 @@ func (f *Protocols) serveFinger(w server.ResponseWriter, r *server.Request) erro
 }
 
 func (f *Protocols) write(w server.ResponseWriter, r *server.Request, sel string, form *answer.Format) error {
-	a, err := f.ask(r, "", selector.URIPath(sel), "", form)
+	a, _, err := f.ask(r, "", selector.URIPath(sel), "", form)
 	if err != nil {
 		return err
 	}

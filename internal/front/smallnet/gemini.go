@@ -41,7 +41,7 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	if err != nil {
 		return badRequest("Bad query")
 	}
-	a, err := f.ask(r, u.Hostname(), u.EscapedPath(), query, geminiFormat)
+	a, kind, err := f.ask(r, u.Hostname(), u.EscapedPath(), query, geminiFormat)
 	if err != nil {
 		return err
 	}
@@ -70,11 +70,9 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	case answer.Status:
 		return send(w, a.Prompt, nil)
 	case answer.Leaving: // a redirect would lend the site's name to whatever a stranger writes behind it
-		return send(w, "20 "+gemtextType, leaving(a))
-	case answer.Menu:
-		return send(w, "20 "+gemtextType, a)
+		return send(w, "20 "+kind, leaving(a))
 	}
-	return send(w, "20 "+mediaType(a), a)
+	return send(w, "20 "+kind, a)
 }
 
 // geminiPath returns the host and the path of a request.

@@ -21,6 +21,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -83,37 +84,40 @@ func (h *handler) isRobots(raw string) bool {
 	return err == nil && answer.IsRobots(sel)
 }
 
-// ask returns the answer to the path of a URL.
-func (f *Protocols) ask(r *server.Request, host, path, query string, form *answer.Format) (*answer.Value, error) {
+// ask returns the answer to the path of a URL, and its media type.
+func (f *Protocols) ask(r *server.Request, host, path, query string, form *answer.Format) (a *answer.Value, kind string, err error) {
 	sel, err := pathOf(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	sel, asked, _ := strings.Cut(sel, "\t") // as gopher URLs have the words of a search
 	if selector.HasControl(sel + asked) {
-		return nil, badRequest("Bad path")
+		return nil, "", badRequest("Bad path")
 	}
 	r.Selector, r.Query = sel, cmp.Or(query, asked)
 	h, own, ok := f.Hosts(r, host)
 	if !ok {
-		return nil, errOtherHost
+		return nil, "", errOtherHost
 	}
 	if h.ClosedPath(sel, cmp.Or(path, "/")) {
-		return &answer.Value{Class: answer.Moved, Selector: sel}, nil
+		return &answer.Value{Class: answer.Moved, Selector: sel}, "", nil
 	}
 	if rest, ok := asksProgram(sel); ok && form == geminiFormat && h.Programs(rest) && h.ItemType(own) == 0 {
 		if query == "" {
-			return &answer.Value{Class: answer.Question, Selector: sel, Prompt: "What shall the program get?"}, nil
+			return &answer.Value{Class: answer.Question, Selector: sel, Prompt: "What shall the program get?"}, "", nil
 		}
-		return &answer.Value{Class: answer.Moved, Selector: rest}, nil
+		return &answer.Value{Class: answer.Moved, Selector: rest}, "", nil
 	}
-	a, err := h.Ask(own, form)
+	a, err = h.Ask(own, form)
 	if server.KindOf(err) == server.NotFound {
 		if to, ok := h.Untyped(own, form); ok {
-			return to, nil
+			a, err = to, nil
 		}
 	}
-	return a, err
+	if err != nil {
+		return nil, "", err
+	}
+	return a, mediaType(h, a), nil
 }
 
 // asksProgram returns the selector of a program that a Gemini client reaches by way of a
@@ -160,16 +164,19 @@ func lineLength(head []byte, most int) int {
 	return 0
 }
 
-// mediaType returns the media type of a file.
-func mediaType(a *answer.Value) string {
+// mediaType returns the media type of an answer, with the language of the host.
+func mediaType(h *answer.Host, a *answer.Value) string {
+	kind := a.MediaType()
 	switch ext := strings.ToLower(path.Ext(a.Selector)); {
-	case a.Type == menu.TypeText && (ext == ".gmi" || ext == ".gemini"):
-		return gemtextType
+	case a.Class != answer.File, a.Type == menu.TypeText && (ext == ".gmi" || ext == ".gemini"):
+		kind = gemtextType
 	case a.Type == menu.TypeText && ext == ".md":
-		return "text/markdown; charset=utf-8"
-	default:
-		return a.MediaType()
+		kind = "text/markdown; charset=utf-8"
 	}
+	if h.Lang != "" && strings.HasPrefix(kind, "text/") {
+		kind += "; lang=" + h.Lang
+	}
+	return kind
 }
 
 const gemtextType = "text/gemini; charset=utf-8"
@@ -252,6 +259,12 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question st
 			continue
 		}
 		fence(false)
+		if title, beside := q.ListedTitle(it); title != "" {
+			label = oneLine(title) + " (" + oneLine(beside) + ")"
+			if day, ok := menu.Day(beside); ok { // as those who subscribe to a page expect it
+				label = day.Format(time.DateOnly) + " " + oneLine(title)
+			}
+		}
 		t := q.Target(it)
 		switch {
 		case t.Path != "" && t.Asks && question == "=>" && q.Host.Programs(t.Path):

@@ -200,7 +200,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example":                                    gemtextHead + root("=>"),
 		"gemini://here.example/about.txt":                          "20 text/plain; charset=utf-8\r\nCafé\n",
 		"gemini://here.example/notes":                              "31 gemini://here.example/notes/\r\n",
-		"gemini://here.example/notes/":                             gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n\n=> feed.gmi Subscribe\n",
+		"gemini://here.example/notes/":                             gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04 The second\n=> /notes/2026-01-02-a.txt 2026-01-02 The first\n\n=> feed.gmi Subscribe\n",
 		"gemini://here.example/capsule/":                           gemtextHead + "# A capsule\n",
 		"gemini://here.example/capsule/page.gmi":                   gemtextHead + "=> index.gmi\n",
 		"gemini://here.example/pic.png":                            "20 image/png\r\n\x89PNG",

@@ -87,27 +87,25 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	if !utf8.ValidString(query) {
 		query = menu.FromLatin1(query)
 	}
-	a, err := f.ask(r, host, path, strings.TrimSpace(oneLine(query)), spartanFormat)
+	a, kind, err := f.ask(r, host, path, strings.TrimSpace(oneLine(query)), spartanFormat)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	switch a.Class {
 	case answer.Question:
-		return send(w, "2 "+gemtextType, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))})
+		return send(w, "2 "+kind, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))})
 	case answer.Moved:
 		return send(w, "3 "+answer.Reference(a.Selector), nil)
 	case answer.Redirect:
 		if strings.HasPrefix(a.URL, "/") {
 			return send(w, "3 "+a.URL, nil)
 		}
-		return send(w, "2 "+gemtextType, leaving(a)) // a redirect of Spartan is a path
+		return send(w, "2 "+kind, leaving(a)) // a redirect of Spartan is a path
 	case answer.Leaving:
-		return send(w, "2 "+gemtextType, leaving(a))
-	case answer.Menu:
-		return send(w, "2 "+gemtextType, a)
+		return send(w, "2 "+kind, leaving(a))
 	}
-	return send(w, "2 "+mediaType(a), a)
+	return send(w, "2 "+kind, a)
 }
 
 func spartanError(err error) []byte {
@@ -156,7 +154,7 @@ func nexPath(raw string) (host, path string, err error) {
 func (f *Protocols) serveNex(w server.ResponseWriter, r *server.Request) error {
 	r.Selector = strings.TrimSpace(r.Raw)
 	host, path, _ := nexPath(r.Raw)
-	a, err := f.ask(r, host, path, "", nexFormat)
+	a, _, err := f.ask(r, host, path, "", nexFormat)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ const maxCrumbs = 16
 // to it, and the neighbors of a dated text.
 func (p *page) around(q *answer.Asked, name string, dir bool) {
 	if name == "." {
-		p.Site = q.Request.Host // the site's name is the heading
 		return
 	}
 	for i := range name {
@@ -71,8 +70,8 @@ func (p *page) neighbors(q *answer.Asked, name string) {
 	}
 }
 
-// icon returns the path of the site's icon; "" if it has none.
-func icon(q *answer.Asked) string {
+// favicon returns the path of the site's icon; "" if it has none.
+func favicon(q *answer.Asked) string {
 	for _, name := range []string{"favicon.ico", "favicon.png"} {
 		if f, err := q.View.Lookup(name); err == nil {
 			_ = f.Close()

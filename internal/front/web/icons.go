@@ -1,6 +1,8 @@
 package web
 
 import (
+	"html/template"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,29 +44,26 @@ func iconOf(it menu.Item, t answer.Target) string {
 	return ""
 }
 
-func (w *pageWriter) icon(name string) {
-	if w.icons == nil {
-		w.icons = map[string]bool{}
+// icon returns an icon for a link; nil if the name is "".
+func (w *pageWriter) icon(name string) *icon {
+	if name == "" {
+		return nil
 	}
-	w.icons[name] = true
-	w.raw(`<svg class="i" viewBox="0 0 16 16" role="img" aria-label="` + icons[name].name + `"><use href="#i-` + name + `"/></svg>`)
+	if w.icons == nil {
+		w.icons = map[string]*icon{}
+	}
+	w.icons[name] = &icon{name, icons[name].name, icons[name].path}
+	return w.icons[name]
 }
 
-// sprite returns the drawings of the icons that were written.
-func (w *pageWriter) sprite() string {
-	if len(w.icons) == 0 {
-		return ""
+// An icon is what the templates draw.
+type icon struct{ ID, Name, Path string }
+
+// finish moves what was written into the page.
+func (p *page) finish(w *pageWriter) {
+	p.Main = w.Bytes()
+	for _, name := range slices.Sorted(maps.Keys(w.icons)) {
+		p.Icons = append(p.Icons, w.icons[name])
 	}
-	var b strings.Builder
-	b.WriteString(`<svg class="defs" aria-hidden="true">`)
-	names := make([]string, 0, len(w.icons))
-	for name := range w.icons {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		b.WriteString(`<symbol id="i-` + name + `" viewBox="0 0 16 16"><path d="` + icons[name].path + `"/></symbol>`)
-	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	p.Colors = template.CSS(strings.Join(slices.Sorted(maps.Keys(w.colors)), ""))
 }

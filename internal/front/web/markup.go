@@ -2,8 +2,8 @@ package web
 
 import (
 	"bytes"
+	"html/template"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -11,107 +11,155 @@ import (
 	"github.com/yuin/goldmark/extension"
 	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
 )
 
-// gemtext writes a text of Gemini: headings, links, lists, quotes and preformatted lines.
-// Its first heading is not repeated if it is the title.
+// A gemGroup is a run of lines of gemtext that share an element.
+type gemGroup struct {
+	Kind  string // the element; "" of headings and paragraphs
+	Lines []gemLine
+	pre
+}
+
+type gemLine struct {
+	Level int // of a heading
+	Text  template.HTML
+	Link  *link
+}
+
+// gemKinds are the elements of the kinds of lines.
+var gemKinds = map[menu.GemKind]string{menu.GemLink: "ul", menu.GemItem: "ul", menu.GemQuote: "blockquote", menu.GemFence: "pre", menu.GemPre: "pre"}
+
+// gemtext writes a text of Gemini. Its first heading is not repeated if it is the title.
 func (p *page) gemtext(w *pageWriter, text string) {
-	titled, below := false, 1 // the level of the page's heading, if others have it, too
-	open := ""                // the element that lines of one kind share
-	into := func(element string) {
-		if open == element {
-			return
-		}
-		if open != "" {
-			w.raw("</" + open + ">\n")
-		}
-		if open = element; open == "pre" {
-			w.raw("<pre tabindex=\"0\">\n")
-		} else if open != "" {
-			w.raw("<" + open + ">\n")
-		}
-	}
+	var groups []gemGroup
 	var reader menu.GemReader
+	titled, below, fenced := false, 1, false // below 1: the page's heading has a level of its own
 	for line := range strings.Lines(text) {
 		l := reader.Line(strings.TrimSuffix(line, "\n"))
-		switch l.Kind {
-		case menu.GemFence:
-			if open == "pre" {
-				into("")
-			} else {
-				into("pre")
+		shown := gemLine{}
+		switch {
+		case l.Kind == menu.GemHeading && !titled && answer.CleanTitle(l.Text) == p.Title:
+			titled = true
+			if l.Level == 1 && strings.Count("\n"+text, "\n# ") == 1 {
+				below = 0
 			}
-		case menu.GemPre:
-			w.text(l.Text + "\n")
-		case menu.GemLink:
-			into("ul")
-			p.gemlink(w, l)
-		case menu.GemItem:
-			into("ul")
-			w.raw(`<li class="dot">`)
-			w.text(l.Text)
-			w.raw("</li>\n")
-		case menu.GemQuote:
-			into("blockquote")
-			w.paragraph(l.Text)
-		case menu.GemHeading:
-			into("")
-			if !titled && answer.CleanTitle(l.Text) == p.Title {
-				if titled = true; l.Level == 1 && strings.Count("\n"+text, "\n# ") == 1 {
-					below = 0
-				}
-				continue
-			}
-			level := strconv.Itoa(l.Level + below)
-			w.raw("<h" + level + ">")
-			w.escaped(l.Text)
-			w.raw("</h" + level + ">\n")
+			continue
+		case l.Kind == menu.GemText && strings.TrimSpace(l.Text) == "":
+			groups = append(groups, gemGroup{})
+			continue
+		case l.Kind == menu.GemHeading:
+			shown.Level = max(l.Level+below, 2)
+			shown.Text = template.HTML(template.HTMLEscapeString(l.Text))
+		case l.Kind == menu.GemLink:
+			shown.Link = p.gemLink(w, l)
 		default:
-			into("")
-			if strings.TrimSpace(l.Text) != "" {
-				p.Hidden = p.Hidden || !titled && answer.TitleOf(l.Text) == p.Title
-				w.paragraph(l.Text)
-			}
+			p.Hidden = p.Hidden || l.Kind == menu.GemText && !titled && answer.TitleOf(l.Text) == p.Title
+			shown.Text = w.html(l.Text)
+		}
+		kind := gemKinds[l.Kind]
+		if last := len(groups) - 1; last < 0 || groups[last].Kind != kind || l.Kind == menu.GemFence && !fenced {
+			groups = append(groups, gemGroup{Kind: kind, pre: preOf(true, false, extendedColors.MatchString(text))})
+		}
+		if l.Kind == menu.GemFence {
+			fenced = !fenced
+		} else {
+			last := &groups[len(groups)-1]
+			last.Lines = append(last.Lines, shown)
 		}
 	}
-	into("")
+	w.block("gemtext", groups)
 }
 
-func (w *pageWriter) paragraph(text string) {
-	w.raw("<p>")
-	w.text(text)
-	w.raw("</p>\n")
-}
-
-// gemlink writes a link line. A URL of the site's own Gemini stays on the web.
-func (p *page) gemlink(w *pageWriter, l menu.GemLine) {
+// gemLink returns a link. A URL of the site's own Gemini stays on the web.
+func (p *page) gemLink(w *pageWriter, l menu.GemLine) *link {
 	if u, err := url.Parse(l.URL); err == nil && u.Host != "" && p.own != nil && p.own(u) {
 		l.URL = answer.Reference(u.Path)
 	}
-	w.raw("<li>")
-	if safe, away := safeURL(l.URL); safe == "" {
-		w.escaped(l.Text)
-	} else {
-		w.link(safe, away)
-		w.escaped(l.Text)
-		w.raw("</a>")
-		if away {
-			w.raw(" ")
-			w.icon("away")
-		}
+	shown := &link{Label: l.Text}
+	if shown.URL, shown.Away = safeURL(l.URL); shown.Away {
+		shown.Icon = w.icon("away")
 	}
-	w.raw("</li>\n")
+	return shown
 }
 
 // maxMarkdown bounds a text that is read as Markdown, in bytes. Others are shown as they
 // are.
 const maxMarkdown = 128 << 10
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote, extension.TaskList),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(links{}, 100))))
+
+// links renders links and pictures: links only lead somewhere, and a picture from elsewhere is
+// a link.
+type links struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (links) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindLink, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		to := n.(*ast.Link).Destination
+		safe, away := safeURL(string(to))
+		switch {
+		case safe == "":
+		case entering:
+			open(w, to, away)
+		default:
+			_, _ = w.WriteString("</a>")
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindAutoLink, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		n := node.(*ast.AutoLink)
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		to := n.URL(src)
+		if n.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(to), []byte("mailto:")) {
+			to = append([]byte("mailto:"), to...)
+		}
+		safe, _ := safeURL(string(to))
+		if safe != "" {
+			open(w, to, true)
+		}
+		_, _ = w.Write(util.EscapeHTML(n.Label(src)))
+		if safe != "" {
+			_, _ = w.WriteString("</a>")
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindImage, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		to, label := node.(*ast.Image).Destination, plainOf(node, src)
+		switch safe, away := safeURL(string(to)); {
+		case safe != "" && !away:
+			_, _ = w.WriteString(`<img src="` + escapedURL(to) + `" alt="` + template.HTMLEscapeString(label) + `">`)
+		default:
+			if label == "" {
+				label = string(to)
+			}
+			_ = pages.ExecuteTemplate(w, "link", link{URL: safe, Away: true, Label: label})
+		}
+		return ast.WalkSkipChildren, nil
+	})
+}
+
+// open begins a link.
+func open(w util.BufWriter, to []byte, away bool) {
+	rel := ""
+	if away {
+		rel = ` rel="external nofollow noreferrer"`
+	}
+	_, _ = w.WriteString(`<a href="` + escapedURL(to) + `"` + rel + ">")
+}
+
+func escapedURL(to []byte) string { return string(util.EscapeHTML(util.URLEscape(to, true))) }
 
 // markdown writes a text in Markdown, without the HTML in it. It reports false, and writes
 // nothing, if the text is too large to be read so.
@@ -121,14 +169,29 @@ func (p *page) markdown(w *pageWriter, source string) bool {
 	}
 	src := []byte(answer.StripEscapes(source))
 	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext()))
-	size := p.tame(doc, src)
+	size := 0 // of the URLs: a definition of one may be used often
+	var headings []*ast.Heading
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Heading:
+			if entering {
+				headings = append(headings, n)
+			}
+		case *ast.Link:
+			size += len(n.Destination)
+		case *ast.Image:
+			size += len(n.Destination)
+		case *tables.Table: // what may scroll can have the focus
+			n.SetAttributeString("tabindex", []byte("0"))
+		}
+		return ast.WalkContinue, nil
+	})
+	p.headings(doc, headings, src)
 	var b bytes.Buffer
-	if size > 4*maxMarkdown || markdown.Renderer().Render(&b, src, doc) != nil {
+	if size > 8*maxMarkdown || markdown.Renderer().Render(&b, src, doc) != nil {
 		return false
 	}
-	w.raw(`<div class="md">` + "\n")
-	w.raw(b.String())
-	w.raw("</div>\n")
+	w.WriteString(`<div class="md">` + "\n" + b.String() + "</div>\n")
 	return true
 }
 
@@ -161,67 +224,9 @@ func isSlow(source string) bool {
 	return false
 }
 
-// tame makes a document fit for a page: one heading of the first level, which the page has;
-// links that only lead somewhere; no pictures from elsewhere. It returns about how many
-// bytes all links take.
-func (p *page) tame(doc ast.Node, src []byte) (size int) {
-	var away []ast.Node
-	var headings []*ast.Heading
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.Heading:
-			headings = append(headings, n)
-		case *ast.Link:
-			size += len(n.Destination) + len(n.Title)
-			safe, elsewhere := safeURL(string(n.Destination))
-			if safe == "" {
-				away = append(away, n)
-			} else if elsewhere {
-				n.SetAttributeString("rel", []byte("external nofollow noreferrer"))
-			}
-		case *ast.Image:
-			size += len(n.Destination) + len(n.Title)
-			if safe, elsewhere := safeURL(string(n.Destination)); safe == "" || elsewhere {
-				away = append(away, n)
-			}
-		case *ast.AutoLink:
-			n.SetAttributeString("rel", []byte("external nofollow noreferrer"))
-			if safe, _ := safeURL(string(n.URL(src))); safe == "" && n.AutoLinkType == ast.AutoLinkURL {
-				away = append(away, n)
-			}
-		case *ast.CodeBlock, *ast.FencedCodeBlock, *tables.Table: // what may scroll can have the focus
-			n.SetAttributeString("tabindex", []byte("0"))
-		}
-		return ast.WalkContinue, nil
-	})
-	if n := p.headings(doc, headings, src); n != nil {
-		away = append(away, n)
-	}
-	for _, n := range away {
-		parent := n.Parent()
-		switch n := n.(type) {
-		case *ast.Link:
-			for c := n.FirstChild(); c != nil; c = n.FirstChild() {
-				parent.InsertBefore(parent, n, c)
-			}
-			parent.RemoveChild(parent, n)
-		case *ast.Image:
-			parent.ReplaceChild(parent, n, p.insteadOf(n, src))
-		case *ast.AutoLink:
-			parent.ReplaceChild(parent, n, ast.NewString(n.Label(src)))
-		default:
-			parent.RemoveChild(parent, n)
-		}
-	}
-	return size
-}
-
-// headings puts the headings of a document below that of the page, and returns the one that
-// the page repeats. Without one the page hides its own if the first line says the same.
-func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) (repeated ast.Node) {
+// headings puts the headings of a document below that of the page, and removes the one that
+// the page repeats. Without one the page hides its own if the first line is the title.
+func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) {
 	titled := func(n ast.Node) bool {
 		if n.Lines().Len() == 0 {
 			return false
@@ -236,37 +241,20 @@ func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) (repeated
 		}
 	}
 	if len(list) > 0 && (titled(list[0]) || answer.CleanTitle(plainOf(list[0], src)) == p.Title) {
-		if repeated = list[0]; list[0].Lines().Len() == 1 {
-			p.Title = answer.CleanTitle(plainOf(list[0], src)) // without its marks
+		repeated := list[0]
+		if repeated.Lines().Len() == 1 {
+			p.Title = answer.CleanTitle(plainOf(repeated, src)) // without its marks
 		}
-		if list[0].Level == 1 && tops == 1 {
+		if repeated.Level == 1 && tops == 1 {
 			below = 0
 		}
+		repeated.Parent().RemoveChild(repeated.Parent(), repeated)
 	} else if first, ok := doc.FirstChild().(*ast.Paragraph); ok {
 		p.Hidden = titled(first)
 	}
 	for _, n := range list {
 		n.Level = min(n.Level+below, 6)
 	}
-	return repeated
-}
-
-// insteadOf returns a link to a picture that lies elsewhere.
-func (p *page) insteadOf(n *ast.Image, src []byte) ast.Node {
-	label := plainOf(n, src)
-	if label == "" {
-		label = string(n.Destination)
-	}
-	s := ast.NewString([]byte(label))
-	safe, _ := safeURL(string(n.Destination))
-	if safe == "" {
-		return s
-	}
-	link := ast.NewLink()
-	link.Destination = []byte(safe)
-	link.SetAttributeString("rel", []byte("external nofollow noreferrer"))
-	link.AppendChild(link, s)
-	return link
 }
 
 // plainOf returns the text of a node without its marks.

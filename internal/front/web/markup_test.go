@@ -12,7 +12,7 @@ func markedDown(title, source string) string {
 	if !(&page{Title: title}).markdown(&w, source) {
 		return "plain"
 	}
-	return w.last.String()
+	return w.String()
 }
 
 // Markdown has no HTML of its author, no links that run, and no pictures from elsewhere; the
@@ -72,12 +72,12 @@ func TestGemtext(t *testing.T) {
 	want := "<h2>Sub &lt;b&gt;</h2>\n<p>A line.</p>\n<ul>\n<li><a href=\"x.gmi\">A link</a></li>\n<li>Bad</li>\n" +
 		"<li><a href=\"gemini://e.org/\" rel=\"external nofollow noreferrer\">gemini://e.org/</a> <svg class=\"i\" viewBox=\"0 0 16 16\" role=\"img\" aria-label=\"on another server\"><use href=\"#i-away\"/></svg></li>\n" +
 		"<li class=\"dot\">one</li>\n</ul>\n<blockquote>\n<p>said</p>\n</blockquote>\n<pre tabindex=\"0\">\n &lt;pre&gt;  drawn\n</pre>\n<h3>deep</h3>\n"
-	if got := w.last.String(); got != want {
+	if got := w.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	var two pageWriter
-	if (&page{Title: "Title"}).gemtext(&two, "# Title\n# Other\n"); two.last.String() != "<h2>Other</h2>\n" {
-		t.Error(two.last.String())
+	if (&page{Title: "Title"}).gemtext(&two, "# Title\n# Other\n"); two.String() != "<h2>Other</h2>\n" {
+		t.Error(two.String())
 	}
 	for text, hidden := range map[string]bool{"Title\nmore": true, "# Title\nTitle\n": false, "a\n# Title\n": false} {
 		p := &page{Title: "Title"}
@@ -94,7 +94,7 @@ func TestGemtext(t *testing.T) {
 		var w pageWriter
 		(&page{}).gemtext(&w, strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, "lines"), "\n"))
 		for _, element := range []string{"ul", "pre", "blockquote", "p", "li"} {
-			if got := w.last.String(); strings.Count(got, "<"+element+">")+strings.Count(got, "<"+element+" ") != strings.Count(got, "</"+element+">") {
+			if got := w.String(); strings.Count(got, "<"+element+">")+strings.Count(got, "<"+element+" ") != strings.Count(got, "</"+element+">") {
 				t.Fatalf("%s is not closed: %s", element, got)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/yuin/goldmark/util"
+
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/site"
 )
@@ -49,7 +51,7 @@ func (p *policy) now(s *site.Site) *said {
 	if now == nil || now.snap != snap {
 		now = &said{snap: snap, file: robots.Parse(robots.RFC9309, snap.Robots), gzip: compressed(snap.Robots), feed: snap.Tree.HasPhlog()}
 		if to := snap.Compiled.Fields().License; to != "" {
-			now.license = "<" + cleanURL(to) + `>; rel="license"`
+			now.license = "<" + string(util.URLEscape([]byte(to), false)) + `>; rel="license"`
 		}
 		p.said.Store(now)
 	}

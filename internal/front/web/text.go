@@ -1,50 +1,42 @@
 package web
 
 import (
-	"cmp"
+	"bytes"
 	"fmt"
-	"html"
+	"html/template"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/menu"
 )
 
-// pageWriter writes the main part of a page. Its methods escape what they are given, except
-// for raw.
+// pageWriter writes the main part of a page. What it writes is escaped, except for the
+// Buffer's own methods.
 type pageWriter struct {
-	parts []string // written before last
-	last  strings.Builder
-	ink   ink
-	icons map[string]bool // those that the page needs
+	bytes.Buffer
+	pen    pen
+	icons  map[string]*icon // those that the page uses
+	colors map[string]bool  // the rules of its colors of more than 16
 }
 
-// maxPart is how many bytes a part of a page has, or a little more. A long page would be
-// copied again and again as one.
-const maxPart = 64 << 10
+func (w *pageWriter) escaped(s string) { template.HTMLEscape(w, []byte(s)) }
 
-func (w *pageWriter) raw(s string) {
-	if w.last.WriteString(s); w.last.Len() >= maxPart {
-		w.parts = append(w.parts, w.last.String())
-		w.last.Reset()
-	}
-}
+// block writes a template of page.html.
+func (w *pageWriter) block(name string, data any) { _ = pages.ExecuteTemplate(w, name, data) }
 
-func (w *pageWriter) escaped(s string) { w.raw(html.EscapeString(s)) }
-
-// link begins a link. An away link leads to another server.
-func (w *pageWriter) link(to string, away bool) {
-	w.raw(`<a href="`)
-	if away {
-		to = cleanURL(to)
-	}
-	w.escaped(to)
-	w.raw(`"`)
-	if away {
-		w.raw(` rel="external nofollow noreferrer"`)
-	}
-	w.raw(">")
+// A link is a resource, as the templates show it.
+type link struct {
+	URL    template.URL // "": it leads nowhere
+	Away   bool         // it leads to another server
+	Asks   bool         // it has a form for words
+	Label  string
+	Hidden bool // the label, from those who see the heading of the page
+	Icon   *icon
+	Note   string
+	Below  []template.HTML // lines below it
 }
 
 // text writes text that a stranger wrote: the colors of ANSI terminals become classes, and
@@ -53,231 +45,229 @@ func (w *pageWriter) text(s string) {
 	for {
 		i := strings.IndexByte(s, '\x1b')
 		if i < 0 {
-			w.inked(s)
+			w.colored(s)
 			return
 		}
-		w.inked(s[:i])
+		w.colored(s[:i])
 		s = s[i:]
 		command := menu.EscapeAt(s)
 		if list, ok := strings.CutPrefix(command, "\x1b["); ok && strings.HasSuffix(list, "m") {
-			w.ink.set(strings.TrimSuffix(list, "m"))
+			w.pen.set(strings.TrimSuffix(list, "m"))
 		}
 		s = s[max(len(command), 1):]
 	}
 }
 
-// inked writes text in the color that was set last.
-func (w *pageWriter) inked(s string) {
+// html returns what text writes.
+func (w *pageWriter) html(s string) template.HTML {
+	n := w.Len()
+	w.text(s)
+	made := template.HTML(w.Bytes()[n:])
+	w.Truncate(n)
+	return made
+}
+
+// colored writes text in the current colors.
+func (w *pageWriter) colored(s string) {
 	if s == "" {
 		return
 	}
-	if class := w.ink.class(); class != "" {
-		w.raw(`<span class="` + class + `">`)
-		defer w.raw("</span>")
+	if class := w.class(); class != "" {
+		w.WriteString(`<span class="` + class + `">`)
+		defer w.WriteString("</span>")
 	}
-	for {
-		from, to := findURL(s)
-		if to == 0 {
-			w.escaped(s)
-			return
-		}
-		w.escaped(s[:from])
-		w.link(s[from:to], true)
-		w.escaped(s[from:to])
-		w.raw("</a>")
-		s = s[to:]
-	}
-}
-
-// ink is how an ANSI terminal would write: the state that SGR sequences set (ECMA-48,
-// section 8.3.117). Colors are numbers from 1, 0 is the default.
-type ink struct {
-	fg, bg                   int
-	bold, underline, inverse bool
-}
-
-// set applies the parameters of a sequence. Colors of more than 16 become the nearest of
-// the 16.
-func (k *ink) set(list string) {
-	fields := strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ':' })
-	if len(fields) == 0 {
-		fields = []string{"0"}
-	}
-	for i := 0; i < len(fields); i++ {
-		n, err := strconv.Atoi(fields[i])
-		if err != nil {
-			continue
-		}
-		switch {
-		case n == 0:
-			*k = ink{}
-		case n == 1, n == 22:
-			k.bold = n == 1
-		case n == 4, n == 24:
-			k.underline = n == 4
-		case n == 7, n == 27:
-			k.inverse = n == 7
-		case n == 38 || n == 48:
-			color, used := extended(fields[i+1:])
-			i += used
-			if n == 38 {
-				k.fg = color
-			} else {
-				k.bg = color
+	for line := range strings.Lines(s) {
+		for {
+			from, to := findURL(line)
+			if to == 0 {
+				break
 			}
-		case 30 <= n && n <= 39:
-			k.fg = (n - 29) % 10
-		case 40 <= n && n <= 49:
-			k.bg = (n - 39) % 10
-		case 90 <= n && n <= 97:
-			k.fg = n - 81
-		case 100 <= n && n <= 107:
-			k.bg = n - 91
+			w.escaped(line[:from])
+			target := line[from:to]
+			if !strings.Contains(target, ":") {
+				target = "mailto:" + target
+			}
+			w.block("link", link{URL: template.URL(target), Away: true, Label: line[from:to]})
+			line = line[to:]
+		}
+		w.escaped(line)
+	}
+}
+
+// A pen is the state that SGR sequences set (ECMA-48, section 8.3.117).
+type pen struct {
+	fg, bg                           color
+	bold, italic, underline, inverse bool
+}
+
+// A color is 0, the default; or 1 and up, one of 256; or isRGB and 24 bits.
+type color int
+
+const isRGB color = 1 << 24
+
+// set applies the parameters of a sequence.
+func (p *pen) set(list string) {
+	var n []int
+	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ';' || r == ':' }) {
+		if v, err := strconv.Atoi(field); err == nil {
+			n = append(n, v)
+		}
+	}
+	if len(n) == 0 {
+		n = []int{0}
+	}
+	for ; len(n) > 0; n = n[1:] {
+		switch c := n[0]; {
+		case c == 0:
+			*p = pen{}
+		case c == 1, c == 22:
+			p.bold = c == 1
+		case c == 3, c == 23:
+			p.italic = c == 3
+		case c == 4, c == 24:
+			p.underline = c == 4
+		case c == 7, c == 27:
+			p.inverse = c == 7
+		case c == 38:
+			p.fg, n = extended(n)
+		case c == 48:
+			p.bg, n = extended(n)
+		case 30 <= c && c <= 39:
+			p.fg = color((c - 29) % 10)
+		case 40 <= c && c <= 49:
+			p.bg = color((c - 39) % 10)
+		case 90 <= c && c <= 97:
+			p.fg = color(c - 81)
+		case 100 <= c && c <= 107:
+			p.bg = color(c - 91)
 		}
 	}
 }
 
-// extended reads a color of 256, or of 24 bits, and how many fields it takes.
-func extended(fields []string) (color, used int) {
-	var n [4]int
-	for i := range min(len(fields), len(n)) {
-		n[i], _ = strconv.Atoi(fields[i])
-	}
+// extended reads a color of 256, or of 24 bits, and returns what is left from its last number
+// on.
+func extended(n []int) (color, []int) {
+	isByte := func(v int) bool { return 0 <= v && v <= 255 }
 	switch {
-	case n[0] == 5 && len(fields) >= 2:
-		return nearest256(n[1]), 2
-	case n[0] == 2 && len(fields) >= 4:
-		return nearest(n[1], n[2], n[3]), 4
+	case len(n) >= 3 && n[1] == 5 && isByte(n[2]):
+		return color(n[2] + 1), n[2:]
+	case len(n) >= 5 && n[1] == 2 && isByte(n[2]) && isByte(n[3]) && isByte(n[4]):
+		return isRGB | color(n[2]<<16|n[3]<<8|n[4]), n[4:]
 	}
-	return 0, min(len(fields), 1)
+	return 0, n[len(n)-1:]
 }
 
-func nearest256(n int) int {
-	switch {
-	case n < 0 || n > 255:
-		return 0
-	case n < 16:
-		return n + 1
-	case n >= 232:
-		gray := 8 + 10*(n-232)
-		return nearest(gray, gray, gray)
+// levels are those of red, green and blue in the cube of 216 colors that follows the first 16.
+var levels = [6]color{0, 95, 135, 175, 215, 255}
+
+// rgb returns a color of more than 16 as one of 24 bits.
+func (c color) rgb() color {
+	switch n := c - 17; {
+	case c&isRGB != 0:
+		return c &^ isRGB
+	case n < 216:
+		return levels[n/36]<<16 | levels[n/6%6]<<8 | levels[n%6]
+	default:
+		gray := 8 + 10*(n-216)
+		return gray<<16 | gray<<8 | gray
 	}
-	n -= 16
-	return nearest(n/36*51, n/6%6*51, n%6*51)
 }
 
-// nearest returns the one of the 16 colors for a color of 24 bits: its hue from the
-// channels that are strong, its brightness from the strongest.
-func nearest(r, g, b int) int {
-	most := max(r, g, b)
-	if most < 48 {
-		return 1
-	}
-	color := 0
-	for i, c := range []int{r, g, b} {
-		if 3*c >= 2*most {
-			color |= 1 << i
+// extendedColors matches a sequence with a color of more than 16. A text with one is shown
+// as on a terminal, on black: its author has chosen colors that can be read there.
+var extendedColors = regexp.MustCompile(`\x1b\[[0-9;:]*[34]8[;:][25]`)
+
+// class returns the classes for the current colors. Text on one of the 16 colors has the
+// color of the page, so that it can be read whatever color the author set.
+func (w *pageWriter) class() string {
+	p := w.pen
+	if p.inverse {
+		p.fg, p.bg = p.bg, p.fg
+		if p.bg == 0 {
+			p.bg = 8
 		}
 	}
-	if most >= 192 {
-		color += 8
-	}
-	return color + 1
-}
-
-// class returns the classes for the state. Text on a color has the color of the page, so
-// that it can be read whatever color the author set.
-func (k *ink) class() string {
-	fg, bg := k.fg, k.bg
-	if k.inverse {
-		fg, bg = bg, cmp.Or(fg, 8)
+	if 0 < p.bg && p.bg <= 16 && p.fg <= 16 {
+		p.fg = 0
 	}
 	var list []string
-	switch {
-	case bg > 0:
-		list = append(list, fmt.Sprintf("g%d", bg-1))
-	case fg > 0:
-		list = append(list, fmt.Sprintf("c%d", fg-1))
+	add := func(c color, letter, property string) {
+		switch {
+		case c == 0:
+		case c <= 16:
+			list = append(list, letter+strconv.Itoa(int(c)-1))
+		default:
+			name := fmt.Sprintf("%s-%06x", letter, int(c.rgb()))
+			if w.colors == nil {
+				w.colors = map[string]bool{}
+			}
+			w.colors[fmt.Sprintf(".%s{%s:#%06x}", name, property, int(c.rgb()))] = true
+			list = append(list, name)
+		}
 	}
-	if k.bold {
-		list = append(list, "b")
+	add(p.bg, "g", "background")
+	add(p.fg, "c", "color")
+	for name, on := range map[string]bool{"b": p.bold, "t": p.italic, "u": p.underline} {
+		if on {
+			list = append(list, name)
+		}
 	}
-	if k.underline {
-		list = append(list, "u")
-	}
+	slices.Sort(list)
 	return strings.Join(list, " ")
 }
 
 // safeSchemes are the schemes of URLs that become links: following one shows something.
-var safeSchemes = map[string]bool{"http": true, "https": true, "gopher": true, "gophers": true, "gemini": true, "spartan": true,
-	"nex": true, "finger": true, "ftp": true, "mailto": true, "irc": true, "ircs": true, "telnet": true, "xmpp": true}
+const safeSchemes = "https?|gophers?|gemini|spartan|nex|finger|ftp|mailto|ircs?|telnet|xmpp"
+
+var isSafeScheme = regexp.MustCompile(`^(?i:` + safeSchemes + `)$`)
 
 // safeURL returns where a link in a text leads: to another server, or to a path of this
 // one. It is "" if browsers might run the link, or would read it in another way.
-func safeURL(to string) (_ string, away bool) {
+func safeURL(to string) (_ template.URL, away bool) {
 	u, err := url.Parse(to)
 	switch {
 	case err != nil || strings.ContainsAny(to, "\\") || strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return "", false
-	case u.Scheme != "":
-		if !safeSchemes[strings.ToLower(u.Scheme)] {
-			return "", false
-		}
-		return to, true
+	case u.Scheme != "" && !isSafeScheme.MatchString(u.Scheme):
+		return "", false
 	}
-	return to, u.Host != ""
+	return template.URL(to), u.Scheme != "" || u.Host != ""
 }
 
-// findURL finds the first URL in a text; to is 0 if there is none. Punctuation after a URL
-// does not belong to it.
-func findURL(s string) (from, to int) {
-	for at := 0; ; {
-		i := strings.Index(s[at:], "://")
-		if i < 0 {
-			return 0, 0
-		}
-		i += at
-		from = i
-		for from > 0 && i-from < 10 && isSchemeByte(s[from-1]) {
-			from--
-		}
-		at = i + 3
-		if !safeSchemes[strings.ToLower(s[from:i])] {
-			continue
-		}
-		to = at
-		for to < min(len(s), i+maxURL) && s[to] > ' ' && s[to] != 0x7f && strings.IndexByte("<>\"`{}|\\^", s[to]) < 0 {
-			to++
-		}
-		round := strings.Count(s[i:to], ")") - strings.Count(s[i:to], "(")
-		for to > at && (strings.IndexByte(".,;:!?'*_]", s[to-1]) >= 0 || s[to-1] == ')' && round > 0) {
-			if to--; s[to] == ')' {
-				round--
-			}
-		}
-		if _, away := safeURL(s[from:to]); away && to > at {
-			return from, to
-		}
-	}
-}
+// linkable matches a URL, or a mail address.
+var linkable = regexp.MustCompile(`(?i)(?:` + safeSchemes + `)://[^\x00-\x20\x7f<>"\x60{}|\\^]+|\b(?:mailto:)?[a-z0-9][a-z0-9.+_-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)+`)
 
 // maxURL is the longest URL in a text that becomes a link, in bytes.
 const maxURL = 2000
 
-func isSchemeByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-// cleanURL escapes the bytes of a URL that no URL may have.
-func cleanURL(u string) string {
-	var b strings.Builder
-	for i := range len(u) {
-		c := u[i]
-		if isSchemeByte(c) || '0' <= c && c <= '9' || strings.IndexByte("-._~:/?#[]@!$&'()*+,;=%", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02x", c)
+// findURL finds the first URL or mail address in a line; to is 0 if there is none.
+// Punctuation after it does not belong to it.
+func findURL(line string) (from, to int) {
+	for at := 0; strings.Contains(line[at:], "://") || strings.Contains(line[at:], "@"); at = to {
+		found := linkable.FindStringIndex(line[at:])
+		if found == nil {
+			break
+		}
+		from, to = at+found[0], at+found[1]
+		round := strings.Count(line[from:to], ")") - strings.Count(line[from:to], "(")
+		end := to
+		for end > from && (strings.IndexByte(".,;:!?'*_]-", line[end-1]) >= 0 || line[end-1] == ')' && round > 0) {
+			if end--; line[end] == ')' {
+				round--
+			}
+		}
+		target := line[from:end]
+		if len(target) > maxURL {
+			continue
+		}
+		safe, _ := safeURL(target)
+		switch {
+		case strings.Contains(target, "://") && safe != "" && !strings.HasSuffix(target, "://"):
+			return from, end
+		case strings.Contains(target, "://"), from > 0 && line[from-1] == '@', end < len(line) && strings.IndexByte("@:/", line[end]) >= 0:
+		default: // a mail address, and no name of the Fediverse or of a repository
+			return from, end
 		}
 	}
-	return b.String()
+	return 0, 0
 }

@@ -3,7 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
-	"html"
+	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
@@ -29,23 +30,15 @@ import (
 // one; others (Accept without text/html, or ?raw) get the file itself.
 type Pages struct {
 	Host *answer.Host
-	PageOptions
+
+	// Theme is one of Themes; "" is the first.
+	Theme string
 
 	// Search reports whether /search answers: each page has a form for it.
 	Search bool
 
 	policy
 	formats sync.Map // of a variant: its *answer.Format
-}
-
-// PageOptions are how pages look. They travel as one value from the flags to each host.
-type PageOptions struct {
-	// Theme is one of Themes; "" is the first.
-	Theme string
-
-	// Lang is the language of the content (BCP 47). If empty, it is guessed from each
-	// text, and left out where the guess is not sure.
-	Lang string
 }
 
 // variant is a way in which a site is shown.
@@ -147,7 +140,9 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		v.robots(w, r, a.Body, f.gzip)
 		return
 	case a.Class == answer.Leaving:
-		leaving(w, v.look(), a.URL)
+		// A redirect would lend the site's name to whatever a stranger writes behind it.
+		noindex(h)
+		write(w, http.StatusOK, page{look: v.look(), Lang: "en", Title: "This link leaves the site", Leads: a.URL})
 		return
 	case a.Class == answer.Redirect:
 		redirect(w, a)
@@ -181,9 +176,8 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	kind := mediaType(a)
 	switch {
 	case a.Drawn && f.shows(a):
-		h.Set("Content-Security-Policy", v.look().csp)
 		kind = htmlText
-	case !inline(kind):
+	case kind == "application/octet-stream":
 		h.Set("Content-Disposition", "attachment")
 	}
 	if h.Set("Content-Type", kind); a.Resource == nil && a.Open == nil {
@@ -223,15 +217,6 @@ func redirect(w http.ResponseWriter, a *answer.Value) {
 	w.WriteHeader(status)
 }
 
-// leaving answers with a page that links a URL of another site. A redirect would lend the
-// site's name to whatever a stranger writes behind it.
-func leaving(w http.ResponseWriter, l *look, to string) {
-	noindex(w.Header())
-	link := html.EscapeString(to)
-	write(w, http.StatusOK, page{look: l, Lang: "en", Title: "This link leaves the site",
-		Main: []string{`<p>It leads to <a href="` + link + `" rel="noopener noreferrer">` + link + "</a>.</p>\n"}})
-}
-
 // wantsPage reports whether a client takes pages: a browser does.
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
@@ -259,12 +244,17 @@ func isShown(a *answer.Value) bool {
 
 // draw returns an answer in a variant.
 func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, err error) {
+	drawn := *a
+	drawn.Drawn, drawn.Resource = true, nil
+	head := http.Header{}
 	if f.shows(a) {
-		body, err = v.page(q, a, f)
-	} else {
-		body, err = q.File(a)
-	}
-	if err != nil {
+		p, failed := v.page(q, a, f)
+		if failed != nil {
+			return nil, failed
+		}
+		body = p.render()
+		head.Set("Content-Security-Policy", p.csp())
+	} else if body, err = q.File(a); err != nil {
 		return nil, err
 	}
 	if f.gzip {
@@ -272,17 +262,17 @@ func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, 
 			body = small
 		}
 	}
-	drawn := *a
-	drawn.Body, drawn.Drawn, drawn.Resource, a.Head = body, true, nil, http.Header{}
-	v.head(a.Head, &drawn, f)
+	drawn.Body = body
+	v.head(head, &drawn, f)
+	a.Head = head
 	return body, nil
 }
 
 // page returns the page of an answer.
-func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error) {
+func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error) {
 	p := v.begin(q, a)
 	w := &pageWriter{}
-	raw := selector.URIPath(a.Selector) + "?raw"
+	raw := template.URL(selector.URIPath(a.Selector) + "?raw")
 	kind, _, _ := strings.Cut(mediaType(a), "/")
 	name, _ := a.Name()
 	if name != "" && a.Class == answer.File {
@@ -294,38 +284,29 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) ([]byte, error
 		if v.Search && a.Class == answer.Menu { // each page has the form
 			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool { return it.Type == menu.TypeSearch && it.Selector == "/search" })
 		}
-		p.guess(v.Lang, labels(items))
 		p.results(w, q, items)
 	case a.Gemtext != "":
 		text, _, err := q.Read(a.Gemtext, maxText)
 		if err != nil {
 			return nil, err
 		}
-		p.guess(v.Lang, text)
 		p.gemtext(w, readable([]byte(text)))
 	case a.Class != answer.File:
-		p.guess(v.Lang, labels(a.Items))
 		p.list(w, q, a, f)
 	case a.HTML != "":
 		p.Lang = "en"
-		w.raw(a.HTML)
-	case kind == "image":
-		w.raw(`<p><img src="` + html.EscapeString(raw) + `" alt="`)
-		w.escaped(p.Title)
-		w.raw("\"></p>\n")
-	case kind == "audio", kind == "video":
-		w.raw("<p><" + kind + ` controls src="` + html.EscapeString(raw) + `"></` + kind + "></p>\n")
+		w.WriteString(a.HTML)
+	case kind == "image", kind == "audio", kind == "video":
+		w.block(kind, p)
 	default:
 		text, err := q.Text(a)
 		if err != nil {
 			return nil, err
 		}
-		p.guess(v.Lang, string(text))
 		p.text(w, textName(a), readable(text))
 	}
-	w.raw(w.sprite())
-	p.Main = append(w.parts, w.last.String())
-	return p.render(), nil
+	p.finish(w)
+	return p, nil
 }
 
 // mediaType is the type of an answer for a browser. The content of a site is never markup
@@ -363,7 +344,7 @@ func (p *page) text(w *pageWriter, name, text string) {
 	ext := strings.ToLower(path.Ext(name))
 	switch {
 	case strings.TrimSpace(text) == "":
-		w.raw("<p>This text is empty.</p>\n")
+		w.WriteString("<p>This text is empty.</p>\n")
 	case ext == ".gmi" || ext == ".gemini":
 		p.gemtext(w, text)
 	case (ext == ".md" || ext == ".markdown") && p.markdown(w, text):
@@ -401,11 +382,11 @@ func (p *page) untitledText(text string) string {
 // begin begins the page of an answer. The page depends on which directories have feeds.
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnTree()
-	p := &page{look: v.look(), Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector), Canonical: answer.WebURL(q.Request, a.Selector),
-		Site: q.LinkTitle(".", true), Owner: q.OwnersLine(".footer"), Icon: icon(q), own: q.Own}
+	p := &page{look: v.look(), Lang: v.Host.Lang, Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector),
+		Canonical: answer.WebURL(q.Request, a.Selector), Site: q.LinkTitle(".", true), Owner: q.OwnersLine(".footer"), Favicon: favicon(q), own: q.Own}
 	name, dir := a.Name()
 	if now := v.now(v.Host.Site); now != nil && now.feed {
-		p.SiteFeed = "/" + feedName
+		p.SiteFeed = "/" + feed.Name
 	}
 	p.Noindex, _ = v.says(v.Host.Site, a.Selector, name, dir)
 	switch {
@@ -413,7 +394,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 		p.Title = q.Title(name, dir)
 		p.around(q, name, dir)
 		if dir && answer.HasFeed(q.Host.Site, name) {
-			p.Feed = selector.URIPath(a.Selector) + feedName
+			p.Feed = selector.URIPath(a.Selector) + feed.Name
 		}
 	case a.Title != "":
 		p.Title = a.Title
@@ -437,15 +418,4 @@ func (p *page) titled(items []menu.Item) (title string, rest []menu.Item) {
 		return title, items
 	}
 	return title, items[1:]
-}
-
-// labels returns the words of a menu.
-func labels(items []menu.Item) string {
-	var b strings.Builder
-	for _, it := range items {
-		if b.WriteString(it.Label + "\n"); b.Len() > maxGuess {
-			break
-		}
-	}
-	return b.String()
 }

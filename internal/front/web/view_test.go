@@ -285,7 +285,9 @@ func TestFaults(t *testing.T) {
 // What the owner adds: a line, an icon, a license, a language, a theme.
 func TestOwnersTouch(t *testing.T) {
 	s := start(t, func(srv *server.Server) {
-		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, PageOptions: PageOptions{Theme: "paper", Lang: "pt-BR"}})
+		host := srv.Handler.(*gopher.Front).Host
+		host.Lang = "pt-BR"
+		srv.HTTP = serving(&Pages{Host: host, Theme: "paper"})
 	})
 	_, page := s.get("/a.txt")
 	s.holds("/a.txt", page, `<html lang="pt-BR">`, string(looks["paper"].Style), `<link rel="icon" href="data:,">`, "!class=\"owner\"")
@@ -302,17 +304,6 @@ func TestOwnersTouch(t *testing.T) {
 	}
 	if res, _ := s.get("/.footer"); res.StatusCode != http.StatusNotFound {
 		t.Error(".footer is served")
-	}
-}
-
-// The language of a text is stated where it is sure.
-func TestLangOfPages(t *testing.T) {
-	s := start(t, nil)
-	s.write("de.txt", "Ich bin heute mit dem Zug nach Hause gefahren und habe auf dem Weg ein Buch gelesen, das nicht gut war.\n")
-	for path, want := range map[string]string{"/de.txt": `<html lang="de">`, "/b%20c%2541%3F.txt": "<html>\n"} {
-		if _, page := s.get(path); !strings.Contains(page, want) {
-			t.Errorf("%s: without %s:\n%.200s", path, want, page)
-		}
 	}
 }
 

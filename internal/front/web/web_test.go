@@ -235,7 +235,7 @@ func TestPages(t *testing.T) {
 // What is drawn stands in a page for browsers only.
 func TestDrawn(t *testing.T) {
 	s := start(t, nil)
-	if res, body := s.get("/numbers"); !strings.Contains(body, "<svg></svg>") || !strings.Contains(body, "gopher://gopher.example/0/numbers") || res.Header.Get("Content-Security-Policy") != looks[""].csp {
+	if res, body := s.get("/numbers"); !strings.Contains(body, "<svg></svg>") || !strings.Contains(body, "gopher://gopher.example/0/numbers") || res.Header.Get("Content-Security-Policy") != (&page{look: looks[""]}).csp() {
 		t.Errorf("%v\n%s", res.Header, body)
 	}
 	if _, body := s.get("/numbers", "Accept", "text/plain"); body != "1 2 3" {

@@ -1,0 +1,328 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/selector"
+)
+
+// menu writes a menu. Drawings keep their columns. Elsewhere, consecutive lines of
+// information form one part, and consecutive links a list. The title stands above it once.
+func (p *page) menu(w *pageWriter, q *answer.Asked, items []menu.Item) {
+	if len(items) == 0 {
+		w.WriteString("<p>This directory is empty.</p>\n")
+	}
+	above := true // what was written so far is empty
+	for _, b := range answer.Blocks(items) {
+		if above {
+			b, above = p.untitled(b)
+		}
+		if !b.Drawn {
+			p.plain(w, q, b.Items)
+			continue
+		}
+		n := len(b.Items)
+		for n > 1 && answer.IsInfo(b.Items[n-1]) && strings.TrimSpace(b.Items[n-1].Label) == "" {
+			n--
+		}
+		w.block("pre", preOf(true, isArt(b.Items), slices.ContainsFunc(b.Items, func(it menu.Item) bool { return extendedColors.MatchString(it.Label) })))
+		for _, it := range b.Items[:n] {
+			p.drawnLine(w, q, it)
+		}
+		w.WriteString("</pre>\n")
+	}
+}
+
+// pre is an element of preformatted lines.
+type pre struct {
+	Wide  bool // it may scroll
+	Class string
+}
+
+func preOf(wide, art, terminal bool) pre {
+	var classes []string
+	if art {
+		classes = append(classes, "art")
+	}
+	if terminal {
+		classes = append(classes, "term")
+	}
+	return pre{wide, strings.Join(classes, " ")}
+}
+
+// isArt reports whether the lines of a drawing stand close to each other, as on a terminal.
+// Lists of links have room between their lines, but not in a box.
+func isArt(items []menu.Item) bool {
+	hasLinks := slices.ContainsFunc(items, func(it menu.Item) bool { return !answer.IsInfo(it) })
+	return !hasLinks || slices.ContainsFunc(items, func(it menu.Item) bool { return strings.ContainsAny(it.Label, "│┃║|") })
+}
+
+// untitled returns the first block of a menu without the title of the page. A drawing keeps
+// it, and the page hides its own. Empty reports whether nothing is left.
+func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
+	titled := func(it menu.Item) bool { return answer.IsInfo(it) && answer.CleanTitle(it.Label) == p.Title }
+	at := slices.IndexFunc(b.Items, titled)
+	hasMore := slices.ContainsFunc(b.Items, func(it menu.Item) bool { return !answer.IsInfo(it) || !titled(it) && !answer.IsRuler(it.Label) })
+	switch {
+	case at >= 0 && !hasMore || len(b.Items) == 0:
+		return answer.Block{}, true
+	case at < 0:
+	case at > 0 || b.Drawn && b.Items[0].Label != p.Title:
+		p.Hidden = true
+	default:
+		b.Items = b.Items[1:]
+	}
+	return b, false
+}
+
+// inRuns calls f for each run of items that all lead somewhere, or do not.
+func inRuns(items []menu.Item, f func(info bool, run []menu.Item)) {
+	for len(items) > 0 {
+		info := answer.IsInfo(items[0])
+		n := slices.IndexFunc(items, func(it menu.Item) bool { return answer.IsInfo(it) != info && !it.Below })
+		if n < 0 {
+			n = len(items)
+		}
+		f(info, items[:n])
+		items = items[n:]
+	}
+}
+
+// plain writes lines that are not drawn.
+func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item) {
+	inRuns(items, func(info bool, run []menu.Item) {
+		if info {
+			var lines []string
+			for _, it := range run {
+				lines = append(lines, it.Label)
+			}
+			w.info(readable([]byte(strings.Join(lines, "\n"))))
+			return
+		}
+		w.block("list", list{Links: p.links(w, q, run)})
+	})
+}
+
+// A list is what the template of this name shows.
+type list struct {
+	Class string
+	Links []link
+}
+
+func (p *page) links(w *pageWriter, q *answer.Asked, items []menu.Item) (links []link) {
+	for _, it := range items {
+		if last := len(links) - 1; it.Below && last >= 0 {
+			links[last].Below = append(links[last].Below, marked(it))
+		} else {
+			links = append(links, p.link(w, q, it))
+		}
+	}
+	return links
+}
+
+// info writes lines of information that are not drawn: words as paragraphs, and whatever
+// else there may be in letters of one width.
+func (w *pageWriter) info(text string) {
+	text = strings.Trim(text, "\n")
+	switch {
+	case strings.TrimSpace(text) == "":
+		return
+	case !isWords(text):
+		w.prose(inPieces(text))
+		return
+	}
+	for part := range strings.SplitSeq(text, "\n\n") {
+		if part = strings.Trim(part, "\n"); part != "" {
+			w.WriteString("<p class=\"info\">")
+			w.pieces(inPieces(part))
+			w.WriteString("</p>\n")
+		}
+	}
+}
+
+// isWords reports whether lines are words, which need no columns: nearly all letters, and
+// no mark three times in a row.
+func isWords(text string) bool {
+	letters, all, run, last := 0, 0, 0, ' '
+	for _, r := range answer.StripEscapes(text) {
+		all++
+		isWord := unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+		if isWord || r == ' ' || r == '\n' {
+			letters++
+		}
+		if run++; r != last || r == '\n' {
+			run = 1
+		}
+		if last = r; run >= 3 && r != '.' && !isWord {
+			return false
+		}
+	}
+	return 10*letters >= 8*all
+}
+
+// results writes the answer of a source, which no author has drawn.
+func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
+	inRuns(items, func(info bool, run []menu.Item) {
+		if info {
+			p.plain(w, q, run)
+			return
+		}
+		links := p.links(w, q, run)
+		for i, l := range links {
+			// People who see the URL of a link need the path in its label less.
+			if at := strings.LastIndex(l.Label, " (/"); at > 0 && strings.HasSuffix(l.Label, ")") {
+				links[i].Label, links[i].Note = l.Label[:at], strings.TrimSuffix(l.Label[at+2:], ")")
+			}
+		}
+		w.block("list", list{"results", links})
+	})
+}
+
+// marked returns a line with marks around what was found.
+func marked(it menu.Item) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(strings.TrimSpace(readable([]byte(it.Label))), "*") {
+		if i%2 == 1 {
+			b.WriteString("<mark>" + template.HTMLEscapeString(part) + "</mark>")
+		} else {
+			b.WriteString(template.HTMLEscapeString(part))
+		}
+	}
+	return template.HTML(b.String())
+}
+
+// drawnLine writes a line of a drawing. Its columns are those of the author: an icon stands
+// at its end.
+func (p *page) drawnLine(w *pageWriter, q *answer.Asked, it menu.Item) {
+	label := readable([]byte(it.Label))
+	if answer.IsInfo(it) {
+		w.text(label + "\n")
+		return
+	}
+	label = answer.StripEscapes(label)
+
+	// Blanks and the lines of a box stay outside of the link.
+	core := strings.Trim(label, frame)
+	at := max(strings.Index(label, core), 0)
+	if core == "" {
+		core, at = label, 0
+	}
+	w.escaped(label[:at])
+	l := p.link(w, q, it)
+	after := l
+	if l.Asks = false; l.URL != "" {
+		l.Label, l.Icon, l.Note = core, nil, ""
+		w.block("link", l)
+	} else {
+		w.escaped(core)
+	}
+	w.escaped(label[at+len(core):])
+	w.block("link", link{Icon: after.Icon})
+	w.WriteString("\n")
+}
+
+const frame = " |│┃║:¦█▌▐░▒▓"
+
+// link returns how the page shows an item. A file of a listing has its title, with its name
+// beside it.
+func (p *page) link(w *pageWriter, q *answer.Asked, it menu.Item) link {
+	t := q.Target(it)
+	l := link{Label: strings.TrimSpace(answer.StripEscapes(readable([]byte(it.Label))))}
+	if l.Label == "" {
+		l.Label = it.Selector
+	}
+	if title, rest := q.ListedTitle(it); title != "" {
+		l.Label, l.Note = title, rest
+	}
+	switch {
+	case t.URL != "":
+		l.URL, l.Away = template.URL(t.URL), true
+	case t.Path != "":
+		l.URL, l.Asks = template.URL(selector.URIPath(t.Path)), t.Asks
+		l.Hidden = l.Label == p.Title // which stands above
+	}
+	l.Icon = w.icon(iconOf(it, t))
+	return l
+}
+
+// A long menu has pages, and a form that finds lines in it. Both work without a script.
+const (
+	perPage  = 500
+	maxPages = 200
+)
+
+// list writes the menu of a directory: a page of it, or what a search in it finds.
+func (p *page) list(w *pageWriter, q *answer.Asked, a *answer.Value, f variant) {
+	items := a.Items
+	if len(items) <= perPage && !f.search {
+		p.menu(w, q, items)
+		return
+	}
+	here := selector.URIPath(a.Selector)
+	form := struct{ Here, Query string }{here, ""}
+	if f.search {
+		form.Query = p.Query
+	}
+	w.block("find", form)
+	if f.search {
+		p.find(w, q, here, items)
+		return
+	}
+	last := (len(items) - 1) / perPage
+	at := min(f.page, last)
+	if at > 0 {
+		p.Canonical += fmt.Sprintf("?page=%d", at+1)
+	}
+	p.menu(w, q, items[at*perPage:min((at+1)*perPage, len(items))])
+
+	// Link the first page, the last, and those around this one.
+	type number struct {
+		N   int
+		URL string
+		Gap bool
+	}
+	var numbers []number
+	for n := range last + 1 {
+		switch {
+		case n == at:
+			numbers = append(numbers, number{N: n + 1})
+		case n == 0:
+			numbers = append(numbers, number{N: 1, URL: here})
+		case n == last || n >= at-3 && n <= at+3:
+			numbers = append(numbers, number{N: n + 1, URL: fmt.Sprintf("%s?page=%d", here, n+1)})
+		case !numbers[len(numbers)-1].Gap:
+			numbers = append(numbers, number{Gap: true})
+		}
+	}
+	w.block("pages", numbers)
+}
+
+// find writes the links with a label or a selector that has the words of the query.
+func (p *page) find(w *pageWriter, q *answer.Asked, here string, items []menu.Item) {
+	query := p.Query
+	p.Query, p.Noindex = "", true // it belongs to the form of the list
+	words := strings.Fields(strings.ToLower(query))
+	found := slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool {
+		label := strings.ToLower(it.Label + " " + it.Selector)
+		return answer.IsInfo(it) || slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(label, word) })
+	})
+	count := fmt.Sprintf("%d results for %q", len(found), query)
+	switch n := len(found); {
+	case n == 0:
+		count = fmt.Sprintf("Nothing found for %q", query)
+	case n == 1:
+		count = fmt.Sprintf("1 result for %q", query)
+	case n > perPage:
+		count = fmt.Sprintf("The first %d of %d results for %q", perPage, n, query)
+	}
+	w.block("found", struct {
+		list
+		Count, Here string
+	}{list{Links: p.links(w, q, found[:min(len(found), perPage)])}, count, here})
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/server"
+)
+
+// page holds the content of a page. Everything in it but Main, which a pageWriter has made,
+// is text, or a URL that was checked where it was made.
+type page struct {
+	*look
+	Lang      string // of the content; "" if it is not known
+	Title     string
+	Hidden    bool   // the title: the content shows it
+	Date      string // of a dated text
+	Site      string // the site's name
+	Owner     string // the line that the site's owner puts below each page
+	Path      []crumb
+	Up        *crumb
+	Older     *crumb // the neighbors of a dated text
+	Newer     *crumb
+	Canonical string
+	Gopher    string // the gopher URL
+	Feed      string // of the directory
+	SiteFeed  string
+	Favicon   string // the URL of the site's icon
+	Noindex   bool
+	Search    bool   // there is a search
+	Query     string // what was searched for
+
+	own func(*url.URL) bool // reports whether a URL of Gemini leads to the site
+
+	Main    []byte       // markup
+	Icons   []*icon      // that it uses
+	Colors  template.CSS // the rules for those of its colors that the look does not have
+	Raw     template.URL // of the file itself
+	Start   bool         // it links the start page
+	Leads   string       // to a URL on another site, and to nothing else
+	Pointer bool         // it tells nothing but where this is in Gopher
+}
+
+// crumb is a resource of the site that a page links.
+type crumb struct{ Name, URL string }
+
+//go:embed style.css
+var baseStyle string
+
+//go:embed theme-paper.css
+var paperStyle string
+
+//go:embed theme-terminal.css
+var terminalStyle string
+
+//go:embed page.html
+var source string
+
+var pages = template.Must(template.New("page").Funcs(template.FuncMap{
+	"link": func(s string) template.URL { return template.URL(s) },
+}).Parse(source))
+
+// Themes are the looks that pages may have, the default first.
+var Themes = []string{"plain", "paper", "terminal"}
+
+// look is a theme.
+type look struct{ Style template.CSS }
+
+// looks are the themes by name; "" is the default.
+var looks = map[string]*look{"": newLook(""), "plain": newLook(""), "paper": newLook(paperStyle), "terminal": newLook(terminalStyle)}
+
+func newLook(theme string) *look { return &look{template.CSS(baseStyle + theme)} }
+
+// csp lets a page have the styles that are in it, and pictures, sounds and forms of the same
+// site: no script, nothing from elsewhere, no frames.
+func (p *page) csp() string {
+	styles := ""
+	for _, style := range []template.CSS{p.Style, p.Colors} {
+		if style != "" {
+			sum := sha256.Sum256([]byte(style))
+			styles += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		}
+	}
+	return "default-src 'none'; style-src" + styles + "; img-src 'self' data:; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
+
+// rawCSP is for replies that are no page: they may load and run nothing, and have no
+// origin.
+const rawCSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+// render returns a page as HTML.
+func (p *page) render() []byte {
+	p.look = cmp.Or(p.look, looks[""])
+	var above, below bytes.Buffer
+	err := pages.ExecuteTemplate(&above, "above", p)
+	err = cmp.Or(err, pages.ExecuteTemplate(&below, "below", p))
+	if err != nil {
+		return []byte("<!DOCTYPE html><title>Server error</title>")
+	}
+	return bytes.Join([][]byte{above.Bytes(), p.Main, below.Bytes()}, nil)
+}
+
+// write answers with a page that is no resource of its own.
+func write(w http.ResponseWriter, status int, p page) {
+	p.look = cmp.Or(p.look, looks[""])
+	h := w.Header()
+	h.Set("Content-Type", htmlText)
+	h.Set("Content-Security-Policy", p.csp())
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+		h.Set("Retry-After", strconv.Itoa(server.RetryAfter))
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(p.render())
+}
+
+// failed answers with a page of the site that describes an error of a handler: it has the
+// site's search, a way to its start page, and its name if that page is in memory. It makes
+// nothing: wrong URLs must cost no more than right ones.
+func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if answer.IsRobots(r.URL.Path) {
+		asRecorder(w).broke = err // no error answers it: the connection is closed
+		return
+	}
+	p := page{look: v.look(), Search: v.Search, Title: faultTitle(r, err), Site: opening(r).Host}
+	for _, gzip := range []bool{false, true} {
+		if root := v.Host.Kept(ask(r, "/", ""), v.format(variant{gzip: gzip})); root != nil && root.Title != "" {
+			p.Site = root.Title
+		}
+	}
+	fault(w, statusOf(err), p, err)
+}
+
+// fault answers with the page of an error.
+func fault(w http.ResponseWriter, status int, p page, err error) {
+	asRecorder(w).err = err
+	p.Lang, p.Start = "en", true
+	noindex(w.Header())
+	write(w, status, p)
+}
+
+// fail answers with a page that describes an error.
+func fail(w http.ResponseWriter, status int, message string) {
+	fault(w, status, page{Title: message}, nil)
+}
+
+// failed answers with the page of an error of a handler.
+func failed(w *recorder, err error) {
+	fault(w, statusOf(err), page{Title: server.ErrorMessage(err)}, err)
+}
+
+// faultTitle names an error.
+func faultTitle(r *http.Request, err error) string {
+	switch server.KindOf(err) {
+	case server.NotFound:
+		const most = 80
+		at := []rune(answer.StripEscapes(readable([]byte(r.URL.Path))))
+		if len(at) > most {
+			at = append(at[:most], []rune("...")...)
+		}
+		return "There is nothing at " + string(at)
+	case server.Busy:
+		return "The server is busy: please try again in a moment"
+	case server.TooMany:
+		return "Too many requests: please wait a moment"
+	case server.Internal:
+		return "Internal error; see the server's log"
+	}
+	return server.ErrorMessage(err)
+}
+
+// statuses are the statuses of answers to requests that failed.
+var statuses = map[server.Kind]int{server.NotFound: http.StatusNotFound, server.BadRequest: http.StatusBadRequest, server.Forbidden: http.StatusForbidden,
+	server.TooMany: http.StatusTooManyRequests, server.Busy: http.StatusServiceUnavailable}
+
+// statusOf returns the status of an answer to a request that failed.
+func statusOf(err error) int {
+	return cmp.Or(statuses[server.KindOf(err)], http.StatusInternalServerError)
+}
+
+func noindex(h http.Header) {
+	h.Set("X-Robots-Tag", "noindex")
+	h.Set("Robots-Tag", "noindex")
+}
