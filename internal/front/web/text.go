@@ -60,10 +60,11 @@ func (w *pageWriter) text(s string) {
 
 // html returns what text writes.
 func (w *pageWriter) html(s string) template.HTML {
-	n := w.Len()
+	before := w.Buffer
+	w.Buffer = bytes.Buffer{}
 	w.text(s)
-	made := template.HTML(w.Bytes()[n:])
-	w.Truncate(n)
+	made := template.HTML(w.String())
+	w.Buffer = before
 	return made
 }
 
