@@ -58,9 +58,6 @@ func (v *View) Lookup(name string) (*Resource, error) {
 }
 
 func (v *View) whoForbids(name string) string {
-	if v.root == nil {
-		return "no permission"
-	}
 	return v.root.WhoForbids(v.call, name)
 }
 
@@ -100,9 +97,6 @@ func (r *Ready) Close() { _ = syscall.Close(r.fd) }
 // is only opened. Ok is false if it may block, or fail.
 func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
 	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
-		return Ready{}, false
-	}
-	if v.root == nil {
 		return Ready{}, false
 	}
 	t, _, rest := v.root.At(name)
@@ -145,9 +139,6 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 
 // Changed returns when a file or directory was last changed, renamed or moved here.
 func (v *View) Changed(name string) (time.Time, error) {
-	if v.site.fsys != nil {
-		return v.site.opened, nil
-	}
 	rev, _, err := v.root.Revision(v.call, name)
 	return time.Unix(0, rev.Changed), err
 }
@@ -178,21 +169,12 @@ func (s *Site) answers(name string) bool {
 // with control bytes, no special files, no unreadable files. A link has the type of its
 // target. The order is the directory's own: menus sort it.
 func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
-	if v.site.fsys != nil {
-		return v.readFS(name)
-	}
 	f, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	rest := maxListed
-	all, err := f.handle.ReadDir(v.call, func(bytes int) error {
-		if rest -= bytes; rest < 0 {
-			return errLarge
-		}
-		return v.keeps(bytes + bytes/direntSize*len(name)) // in a menu each has the directory in front
-	})
+	all, err := v.list(f)
 	v.site.noticed(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName }))
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
 	all = disk.Overlay(all, kids)
@@ -236,26 +218,33 @@ func (v *View) Files(snap *Snapshot, dir string) iter.Seq[File] {
 // Entries lists all that lies in a directory on the disk, served or not: for commands that
 // compare the two. Other trees that appear there are not in it.
 func (v *View) Entries(name string) ([]fs.DirEntry, error) {
-	if v.site.fsys != nil {
-		return fs.ReadDir(v.site.fsys, name)
-	}
 	f, err := v.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	rest := maxListed
-	all, err := f.handle.ReadDir(v.call, func(bytes int) error {
-		if rest -= bytes; rest < 0 {
-			return errLarge
-		}
-		return nil
-	})
+	all, err := v.list(f)
 	list := make([]fs.DirEntry, len(all))
 	for i := range all {
 		list[i] = &all[i]
 	}
 	return list, err
+}
+
+// list lists an opened directory. It charges for the names, and for that of the directory,
+// which each has in front in a menu.
+func (v *View) list(dir *Resource) ([]disk.Dirent, error) {
+	rest := maxListed
+	return dir.handle.ReadDir(v.call, func(some []disk.Dirent) error {
+		bytes := 0
+		for _, e := range some {
+			bytes += direntSize + len(e.Base)
+		}
+		if rest -= bytes; rest < 0 {
+			return errLarge
+		}
+		return v.keeps(bytes + len(some)*len(dir.Name))
+	})
 }
 
 // noticed asks for a new reading of a real directory if it has gained or lost an

@@ -299,13 +299,11 @@ func (r *reading) resolve(base string) (real string, mode fs.FileMode, err error
 		return "", 0, err
 	}
 	err = r.call(real, func() error {
-		info, err := r.root.Lstat(real)
-		if err == nil && !r.root.Owned(real, info) {
+		rev, err := r.root.Lstat(real)
+		if err == nil && !r.root.Owned(real, rev) {
 			err = disk.ErrForeign
 		}
-		if err == nil {
-			mode = info.Mode()
-		}
+		mode = rev.FileMode()
 		return err
 	})
 	return real, mode, err

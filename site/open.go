@@ -32,17 +32,13 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{dir: abs, conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), ready: make(chan struct{}), wanted: make(chan struct{})}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	s.problems.log = s.log
-	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Changed: s.Reload}
+	s := newSite(conf)
+	s.dir = abs
 	r, err := disk.Guarded(s.guard).OpenRoot(abs)
 	if err != nil {
 		return nil, err
 	}
-	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: s.reload, Touch: s.touch}
+	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: func(b watch.Batch) { _ = s.reload(b) }, Touch: s.touch}
 	s.look = s.watcher.Look
 	s.served.Store(&served{root: r})
 	if err := s.openTrees(r); err != nil {
@@ -50,6 +46,35 @@ func Open(dir string, conf Config) (*Site, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+func newSite(conf Config) *Site {
+	s := &Site{conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), ready: make(chan struct{}), wanted: make(chan struct{}), look: func(string) {}}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.problems.log = s.log
+	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Changed: s.Reload}
+	return s
+}
+
+// FS returns a Site of a tree that does not change: an embedded one, a zip file, or
+// an [os.DirFS], whose links are followed wherever they lead. It has a robots.txt,
+// menus, feeds and all like a directory. Run reads it once. Of conf, only Programs,
+// Own, Log and Reloaded matter. A file that cannot be read at any offset is read into
+// memory whenever it is opened, 64 MiB at most.
+func FS(fsys fs.FS, conf Config) *Site {
+	conf.Files, conf.Runs, conf.Mounts, conf.Users = true, nil, nil, ""
+	s := newSite(conf)
+	s.served.Store(&served{root: disk.FS(fsys)})
+	return s
+}
+
+// Close frees what Open has opened. Run must have ended.
+func (s *Site) Close() {
+	if root := s.served.Load().root; root != nil {
+		root.Close()
+	}
 }
 
 // openTrees opens all trees besides the root's.

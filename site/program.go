@@ -183,9 +183,9 @@ func (r *reading) mayRun(real string) bool {
 	if _, its, _ := r.root.At(real); its != ours {
 		return false
 	}
-	var info fs.FileInfo
-	err := r.call(real, func() (err error) { info, err = r.root.Lstat(real); return err })
-	return err != nil || !info.IsDir()
+	var rev disk.Revision
+	err := r.call(real, func() (err error) { rev, err = r.root.Lstat(real); return err })
+	return err != nil || !rev.FileMode().IsDir()
 }
 
 // scanned is the tree as the scan reads maps in it.

@@ -58,7 +58,7 @@ func (v *View) theirs(real string) bool {
 	if t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
-	var info fs.FileInfo
-	err := v.call(real, func() (err error) { info, err = t.Lstat(rest); return err })
-	return err == nil && v.root.Owned(real, info)
+	var rev disk.Revision
+	err := v.call(real, func() (err error) { rev, err = v.root.Lstat(real); return err })
+	return err == nil && v.root.Owned(real, rev)
 }

@@ -26,8 +26,13 @@ const startDelay = time.Second
 // Run reads the tree, then watches it and makes a new snapshot of every
 // change, until ctx ends. It begins after a second, or at the first call of Snapshot.
 func (s *Site) Run(ctx context.Context) error {
-	if s.fsys != nil {
-		return s.runFS(ctx)
+	if s.watcher == nil {
+		if err := s.reload(watch.Batch{All: true}); s.Now() == nil {
+			return err
+		}
+		<-ctx.Done()
+		s.guard.Stop()
+		return nil
 	}
 	select {
 	case <-ctx.Done():
@@ -35,8 +40,6 @@ func (s *Site) Run(ctx context.Context) error {
 	case <-s.wanted:
 	case <-time.After(startDelay):
 	}
-	s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
-	defer s.tidy.Stop()
 	ended := make(chan error, 1)
 	go func() { ended <- s.watcher.Run(ctx) }()
 	following := make(chan struct{})
@@ -83,11 +86,14 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	tree, scan, readErr := s.read(b, fresh)
 	if readErr != nil {
 		s.fails("cannot read the content tree", readErr)
-		return errors.Join(err, readErr)
+		return errors.Join(err, fmt.Errorf("reading the content tree: %w", readErr))
 	}
 	s.scan = scan
 	err = errors.Join(err, s.publish(tree, fresh, start, b))
-	if s.tidy.Reset(tidyAfter); b.All {
+	if s.tidy != nil {
+		s.tidy.Stop()
+	}
+	if s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory); b.All {
 		debug.FreeOSMemory() // reading everything leaves as much again behind
 	}
 	return err
@@ -311,7 +317,7 @@ func (s *Site) report(next *Snapshot) {
 const tryAgain = time.Second
 
 // reload makes a new snapshot, and calls Config.Reloaded.
-func (s *Site) reload(b watch.Batch) {
+func (s *Site) reload(b watch.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	start := time.Now()
@@ -324,6 +330,7 @@ func (s *Site) reload(b watch.Batch) {
 		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All, Reopened: b.Root,
 			Directories: len(b.Dirs), Err: err})
 	}
+	return err
 }
 
 // busyShare limits readings of directories with busy files to a fiftieth of the time.
@@ -341,6 +348,6 @@ func (s *Site) lookAgain(took time.Duration) {
 		s.mu.Lock()
 		s.again = false
 		s.mu.Unlock()
-		s.reload(watch.Batch{Dirs: dirs})
+		_ = s.reload(watch.Batch{Dirs: dirs})
 	})
 }

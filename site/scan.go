@@ -118,7 +118,7 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	for _, e := range list {
 		r.entry(e)
 		if s.files && !e.IsDir() && selector.Refusal(e.Base) != "" {
-			source, _ := r.look(p.child(strings.Clone(e.Base)))
+			source, _ := r.look(p.child(e.Base))
 			r.dir.Sources = append(r.dir.Sources, source)
 		}
 	}
@@ -152,11 +152,11 @@ func (s *scanner) listed(real string) (list []disk.Dirent, self disk.Revision, e
 		return nil, self, err
 	}
 	defer func() { _ = f.Close() }()
-	if !s.root.Owned(real, f.Info) {
+	if !s.root.Owned(real, f.Revision) {
 		return nil, self, disk.ErrForeign
 	}
-	s.change(real, f.Info)
-	list, err = f.ReadDir(s.call, func(int) error { return nil })
+	s.change(real, f.Revision)
+	list, err = f.ReadDir(s.call, func([]disk.Dirent) error { return nil })
 	return list, f.Revision, err
 }
 
@@ -190,22 +190,23 @@ func (r *reading) theirs(e disk.Dirent) bool {
 	if t, _, rest := r.root.At(name); t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
-	var info fs.FileInfo
-	err := r.call(name, func() (err error) { info, err = r.root.Lstat(name); return err })
+	var rev disk.Revision
+	err := r.call(name, func() (err error) { rev, err = r.root.Lstat(name); return err })
 	if errors.Is(err, stall.Err) {
 		return true // it is denied, not forgotten
 	}
-	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+	if err != nil || rev.FileMode()&fs.ModeSymlink != 0 {
 		return err == nil // follow has checked the target of a link
 	}
-	r.change(name, info)
-	return r.root.Owned(name, info)
+	r.change(name, rev)
+	return r.root.Owned(name, rev)
 }
 
 // change notes when something in the tree of a user was changed.
-func (s *scanner) change(name string, info fs.FileInfo) {
-	if t, top, _ := s.root.At(name); t.Owner != disk.AnyOwner && s.changed[top].Before(info.ModTime()) {
-		s.changed[top] = info.ModTime()
+func (s *scanner) change(name string, rev disk.Revision) {
+	at := time.Unix(0, rev.Modified)
+	if t, top, _ := s.root.At(name); t.Owner != disk.AnyOwner && s.changed[top].Before(at) {
+		s.changed[top] = at
 	}
 }
 
@@ -246,7 +247,6 @@ func (r *reading) fill(old *Dir) {
 		if !e.IsDir() && !keepsFiles {
 			continue
 		}
-		e.Base = strings.Clone(e.Base) // else it keeps the whole listing in memory
 		p := r.at.child(e.Base)
 		target, isLink := targets[p.name]
 		if isLink {

@@ -14,7 +14,6 @@ package site
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -119,10 +118,9 @@ type Reload struct {
 // A Site is one content tree. Its methods may be called by many goroutines.
 type Site struct {
 	dir     string
-	fsys    fs.FS // instead of dir
 	conf    Config
 	log     *slog.Logger
-	watcher *watch.Watcher
+	watcher *watch.Watcher   // nil: the tree does not change
 	look    func(dir string) // Watcher.Look; others for tests
 	guard   *stall.Guard
 
@@ -142,7 +140,7 @@ type Site struct {
 	mu       sync.Mutex // one reload at a time
 	scan     *scanner   // of the last snapshot
 	problems problems
-	tidy     *time.Timer // gives memory back; of Run
+	tidy     *time.Timer // gives memory back
 	again    bool        // lookAgain waits
 
 	users   *users     // nil: there are none

@@ -12,17 +12,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
-	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/treetest"
 )
 
 var write, must = treetest.Write, treetest.Must
-
-// bothWays open a root with openat2(2), where the kernel has it, and without.
-var bothWays = []func(dir string) (*disk.Root, error){disk.Caller(disk.Direct).OpenRoot, disk.OpenWalking}
 
 func lookup(s *Site, name string) (*Resource, error) {
 	return s.View(context.Background()).Lookup(name)
@@ -76,28 +71,6 @@ func TestWhoForbids(t *testing.T) {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Both ways to open files find the same tree, and refuse the same.
-func TestBothWaysFindTheSame(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{
-		"a/b/file": "x", "a/.robots": "Disallow: /b/\n", "link": "-> a/b", "abs": "-> " + dir + "/a", "a/up": "-> ..",
-		"out": "-> /etc", "hang": "-> nothing", "a/note/.robots": "-> ../.robots", "deep/1/2/3/4/5/6/7/8": "x",
-	})
-	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
-	trees := map[string]bool{}
-	for _, open := range bothWays {
-		r, err := open(dir)
-		must(t, err)
-		tree, err := namesScanner(r).tree()
-		must(t, err)
-		r.Close()
-		trees[dump(tree)] = true
-	}
-	if len(trees) != 1 {
-		t.Errorf("%d different trees: %v", len(trees), slices.Collect(maps.Keys(trees)))
-	}
-}
-
 // An fs.FS has the robots.txt of its directory, and the same reports.
 func TestFSHasTheSamePolicy(t *testing.T) {
 	dir := t.TempDir()
@@ -124,14 +97,11 @@ func TestForbiddenIsForbidden(t *testing.T) {
 		must(t, os.Chmod(filepath.Join(dir, name), 0))
 		defer func() { _ = os.Chmod(filepath.Join(dir, name), 0o755) }()
 	}
-	for _, open := range bothWays {
-		r, err := open(dir)
-		must(t, err)
-		for _, name := range []string{"shut", "shut/file", "file"} {
-			if _, err := r.Open(func(_ string, f func() error) error { return f() }, name); !errors.Is(err, fs.ErrPermission) {
-				t.Errorf("%s: %v", name, err)
-			}
+	s, err := Open(dir, Config{})
+	must(t, err)
+	for _, name := range []string{"shut", "shut/file", "file"} {
+		if err := canOpen(s, name); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: %v", name, err)
 		}
-		r.Close()
 	}
 }

@@ -155,6 +155,9 @@ func (v *View) missed(name string, why error) {
 
 // add notes a sight.
 func (v *View) add(i sight) {
+	if v.root.Main.Fixed {
+		return
+	}
 	i.young = i.rev.Young(v.site.clock())
 	v.seen = append(v.seen, i)
 }

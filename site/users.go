@@ -189,9 +189,6 @@ func (v *View) HasUsers() bool { return v.site.users != nil }
 
 // Trees returns the names of all trees besides the root's: mounts and users.
 func (v *View) Trees() []string {
-	if v.root == nil {
-		return nil
-	}
 	return slices.Sorted(maps.Keys(v.root.Trees))
 }
 

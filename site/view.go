@@ -76,9 +76,6 @@ func (v *View) Forget() {
 // Path returns where a name lies on the disk, links in it not followed: below the
 // root, a mount, or the directory of a user.
 func (v *View) Path(name string) string {
-	if v.root == nil {
-		return "/" + name
-	}
 	t, _, rest := v.root.At(name)
 	return filepath.Join(t.Dir, rest)
 }
@@ -86,11 +83,8 @@ func (v *View) Path(name string) string {
 // Owned returns the real name of a file, if it lies in the tree of the file by: the root's,
 // a mount or a user's. Both names may lead through links.
 func (v *View) Owned(name, by string) (real string, ok bool) {
-	if v.root == nil {
-		return "", false
-	}
 	real, err := v.root.Resolve(v.call, name)
-	if err != nil {
+	if err != nil || v.root.Main.Fixed {
 		return "", false
 	}
 	its, err := v.root.Resolve(v.call, by)
@@ -125,9 +119,6 @@ func (v *View) Without() bool {
 
 // open opens a name, and records its revision, or that it cannot be opened.
 func (v *View) open(name string) (*Resource, error) {
-	if v.site.fsys != nil {
-		return v.openFS(name)
-	}
 	f, err := v.root.Open(v.call, name)
 	if errors.Is(err, disk.ErrTooManyLinks) {
 		v.site.problems.once(tooManyLinks(name))
@@ -137,12 +128,12 @@ func (v *View) open(name string) (*Resource, error) {
 		return nil, err
 	}
 	v.add(sight{name: name, real: f.Real, rev: f.Revision})
-	return &Resource{file: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
+	return &Resource{File: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
 }
 
 // A Resource is an opened file, or a directory, of the tree.
 type Resource struct {
-	file
+	disk.File
 	Name string // below the root, "." for the root
 	Real string // the same without links
 	Info fs.FileInfo
@@ -160,7 +151,7 @@ func (f *Resource) Read(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := f.file.Read(p)
+	n, err := f.File.Read(p)
 	op.Leave()
 	if spent := f.view.keeps(n); spent != nil {
 		return 0, spent
@@ -170,7 +161,7 @@ func (f *Resource) Read(p []byte) (int, error) {
 
 // OSFile returns the file without the guard, for sendfile(2); nil if it is in memory.
 func (f *Resource) OSFile() *os.File {
-	of, _ := f.file.(*os.File)
+	of, _ := f.File.(*os.File)
 	return of
 }
 

@@ -104,7 +104,7 @@ func (c Caller) Revision(path string) (Revision, error) {
 		if err := unix.Stat(path, &st); err != nil {
 			return r, err
 		}
-		return Revision{Device: uint64(st.Dev), Inode: st.Ino, Changed: st.Ctim.Nano(), Modified: st.Mtim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)}, nil //nolint:unconvert // other types on other systems
+		return revisionFrom(&st), nil
 	})
 }
 

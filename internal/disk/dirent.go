@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -10,12 +11,10 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A Dirent is an entry of a directory: its name, of its mode the type, and its inode, 0
-// where the system does not list it.
+// A Dirent is an entry of a directory: its name, and of its mode the type.
 type Dirent struct {
-	Base  string
-	Mode  fs.FileMode
-	Inode uint64
+	Base string
+	Mode fs.FileMode
 }
 
 // Name returns the name.
@@ -30,6 +29,38 @@ func (e *Dirent) Type() fs.FileMode { return e.Mode }
 // Info returns errors.ErrUnsupported: menus, which need an [fs.DirEntry], use the type
 // only.
 func (e *Dirent) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+
+// ReadDir lists a directory, in the directory's own order. It calls keeps before it keeps
+// some entries. After an error it returns the entries read before. Files of this process are
+// left out.
+func (h *Handle) ReadDir(call Caller, keeps func(some []Dirent) error) (list []Dirent, err error) {
+	dir, ok := h.File.(fs.ReadDirFile)
+	if !ok {
+		return nil, &fs.PathError{Op: "readdir", Path: h.Real, Err: syscall.ENOTDIR}
+	}
+	for err == nil {
+		var some []Dirent // of this call: it may be left behind
+		err = call(h.Real, func() error {
+			entries, err := dir.ReadDir(chunk)
+			for _, e := range entries {
+				if !h.withholds(e) {
+					some = append(some, Dirent{e.Name(), e.Type()})
+				}
+			}
+			return err
+		})
+		if err != nil {
+			break
+		}
+		if err = keeps(some); err == nil {
+			list = append(list, some...)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return list, err
+}
 
 // A Cached is a regular file that the kernel has in memory.
 type Cached struct {

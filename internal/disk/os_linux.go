@@ -1,14 +1,10 @@
 package disk
 
 import (
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"runtime"
-	"strings"
-	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -40,9 +36,6 @@ const largeFile = unix.O_LARGEFILE
 // lookFlags open a name without access to its content: the open cannot block on a FIFO,
 // and it opens a symbolic link itself.
 const lookFlags = unix.O_PATH | unix.O_NOFOLLOW
-
-// pathFlag does the same, but follows links; openBelow refuses those.
-const pathFlag = unix.O_PATH
 
 func closeDescriptor(fd int) { _ = unix.Close(fd) }
 
@@ -109,7 +102,7 @@ func cachedBelow(dir int, name string, small int64, allowed func(owner int) bool
 		return c, false
 	}
 	st, err := revisionOf(fd)
-	known := err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && allowed(int(st.Owner)) && !isWithheld(fileID{st.Device, st.Inode})
+	known := err == nil && st.FileMode().IsRegular() && allowed(int(st.Owner)) && !isWithheld(st)
 	if known && st.Size >= small {
 		return Cached{FD: fd, Size: st.Size, Resident: Resident(fd, st.Size), Revision: st}, true
 	}
@@ -136,10 +129,8 @@ func revisionOf(fd int) (Revision, error) {
 		Changed: st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec), Modified: st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec), Size: int64(st.Size), Owner: st.Uid, Mode: uint32(st.Mode)}, nil
 }
 
-// idOf returns the identity of a file with its device as statx(2) reports it.
-func idOf(st *syscall.Stat_t) fileID {
-	return fileID{uint64(unix.Major(uint64(st.Dev)))<<32 | uint64(unix.Minor(uint64(st.Dev))), st.Ino} //nolint:unconvert // other types on other machines
-}
+// device returns a device as statx(2) reports it.
+func device(dev uint64) uint64 { return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev)) }
 
 // revisionCached is revision by system calls that cannot wait. It does not leave the file
 // system of the tree.
@@ -164,10 +155,11 @@ func (t *Tree) revisionCached(name string) (s Revision, err error, ok bool) { //
 // a directory, and search it if it is a directory. An entry that does not answer counts
 // as readable.
 func (h *Handle) Readable(call Caller) func(*Dirent) bool {
-	if os.Geteuid() == 0 {
+	of, ok := h.File.(*os.File)
+	if os.Geteuid() == 0 || !ok {
 		return func(*Dirent) bool { return true }
 	}
-	fd := int(h.Fd())
+	fd := int(of.Fd())
 	return func(e *Dirent) bool {
 		mode := uint32(unix.R_OK)
 		if e.IsDir() {
@@ -176,115 +168,6 @@ func (h *Handle) Readable(call Caller) func(*Dirent) bool {
 		err := call(selector.Join(h.Real, e.Base), func() error { return unix.Faccessat(fd, e.Base, mode, unix.AT_EACCESS) })
 		return err == nil || errors.Is(err, stall.Err)
 	}
-}
-
-// A record of getdents64(2): inode, offset, length of the record, type, name.
-const (
-	direntLen  = 16
-	direntType = 18
-	direntName = 19
-)
-
-// direntSpace holds buffers for getdents64(2).
-var direntSpace = sync.Pool{New: func() any { return new([64 << 10]byte) }}
-
-// ReadDir lists a directory, in the directory's own order. It has the inodes,
-// which os.File.ReadDir leaves out, and the names share memory: one name keeps all of it
-// alive. It calls keeps before it keeps the result of a system call. After an error it returns the
-// entries read before.
-func (h *Handle) ReadDir(call Caller, keeps func(bytes int) error) (list []Dirent, err error) {
-	conn, err := h.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	if ctlErr := conn.Control(func(fd uintptr) { list, err = direntsOf(int(fd), h.Real, call, keeps) }); ctlErr != nil {
-		return nil, ctlErr
-	}
-	if err != nil {
-		err = &fs.PathError{Op: "readdirent", Path: h.Real, Err: err}
-	}
-	return h.served(list), err
-}
-
-// served removes files of this process from the entries of a directory.
-func (h *Handle) served(list []Dirent) []Dirent {
-	if withheld.ids.Load() == nil {
-		return list
-	}
-	kept := list[:0]
-	for _, e := range list {
-		if !isWithheld(fileID{h.Revision.Device, e.Inode}) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
-}
-
-func direntsOf(fd int, real string, call Caller, keeps func(bytes int) error) ([]Dirent, error) {
-	space := direntSpace.Get().(*[64 << 10]byte)
-	defer direntSpace.Put(space)
-	var batches []string
-	total := 0
-	for {
-		n := 0
-		err := call(real, func() (err error) {
-			n, err = unix.ReadDirent(fd, space[:])
-			return err
-		})
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if n > 0 {
-			err = keeps(n)
-		}
-		if n > 0 && err == nil {
-			batches = append(batches, string(space[:n]))
-			eachRecord(batches[len(batches)-1], func(string, byte, uint64) { total++ })
-			continue
-		}
-		list := make([]Dirent, 0, total)
-		for _, records := range batches {
-			eachRecord(records, func(name string, t byte, inode uint64) {
-				if name != "." && name != ".." {
-					list = append(list, Dirent{name, typeOf(fd, real, name, t, call), inode})
-				}
-			})
-		}
-		return list, err
-	}
-}
-
-// eachRecord calls f with the name, the type and the inode of each record.
-func eachRecord(records string, f func(name string, t byte, inode uint64)) {
-	for len(records) > direntName {
-		size := int(binary.NativeEndian.Uint16([]byte(records[direntLen : direntLen+2])))
-		if size <= direntName || size > len(records) {
-			break
-		}
-		name, _, _ := strings.Cut(records[direntName:size], "\x00")
-		f(name, records[direntType], binary.NativeEndian.Uint64([]byte(records[:8])))
-		records = records[size:]
-	}
-}
-
-// typeOf returns the type of an entry. It calls fstatat(2) where the file system
-// reports none.
-func typeOf(dir int, real, name string, t byte, call Caller) fs.FileMode {
-	if t == unix.DT_UNKNOWN {
-		var st unix.Stat_t
-		if call(selector.Join(real, name), func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) }) == nil {
-			t = byte(st.Mode & unix.S_IFMT >> 12) // as DT_ constants are made
-		}
-	}
-	switch t {
-	case unix.DT_REG:
-		return 0
-	case unix.DT_DIR:
-		return fs.ModeDir
-	case unix.DT_LNK:
-		return fs.ModeSymlink
-	}
-	return fs.ModeIrregular
 }
 
 // remote are the file systems that other machines, or programs, change without

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Revision identifies a version of a file or directory: whatever changes its content,
@@ -15,7 +17,26 @@ type Revision struct {
 	Mount, Device, Inode uint64
 	Changed, Modified    int64 // the times of change (ctime) and of modification (mtime), in nanoseconds
 	Size                 int64
-	Owner, Mode          uint32
+	Owner, Mode          uint32 // Mode is st_mode
+}
+
+// revisionFrom returns the revision of a file whose mount is not known.
+func revisionFrom(st *unix.Stat_t) Revision {
+	return Revision{Device: device(uint64(st.Dev)), Inode: uint64(st.Ino), Changed: st.Ctim.Nano(), Modified: st.Mtim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)} //nolint:unconvert // other types on other systems
+}
+
+// FileMode returns the type and the permissions.
+func (s Revision) FileMode() fs.FileMode {
+	mode := fs.FileMode(s.Mode & 0o777)
+	switch s.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return mode
+	case unix.S_IFDIR:
+		return mode | fs.ModeDir
+	case unix.S_IFLNK:
+		return mode | fs.ModeSymlink
+	}
+	return mode | fs.ModeIrregular
 }
 
 // coarse is the coarsest clock of a file system.
@@ -28,9 +49,13 @@ func (s Revision) Young(now time.Time) bool {
 	return s != Revision{} && age < int64(coarse)
 }
 
-// RevisionOf returns the revision of an opened file.
-func RevisionOf(f *os.File) (s Revision, err error) {
-	conn, err := f.SyscallConn()
+// of returns the revision of an opened file.
+func (t *Tree) of(name string, f File) (s Revision, err error) {
+	of, ok := f.(*os.File)
+	if !ok {
+		return t.files.stat(name)
+	}
+	conn, err := of.SyscallConn()
 	if err != nil {
 		return s, err
 	}
@@ -45,7 +70,16 @@ func RevisionOf(f *os.File) (s Revision, err error) {
 func (r *Root) Revision(call Caller, name string) (s Revision, real string, err error) {
 	look := func() (err error) {
 		t, _, rest := r.At(real)
-		s, err = t.revision(rest)
+		err = t.fault("stat", rest)
+		if w, ok := t.files.(walked); ok && err == nil {
+			err = w.noLinks(rest)
+		}
+		if err == nil {
+			s, err = t.files.stat(rest)
+		}
+		if err == nil && s.FileMode()&fs.ModeSymlink != 0 {
+			err = errLink
+		}
 		return err
 	}
 	real = name
@@ -70,27 +104,4 @@ func (r *Root) RevisionCached(name string) (s Revision, err error, ok bool) { //
 	}
 	s, err, ok = t.revisionCached(rest)
 	return s, err, ok && (err != nil || t.spelledSurely(rest))
-}
-
-// revision returns the revision of a name; if there is a link in it, it fails with errLink.
-func (t *Tree) revision(name string) (s Revision, err error) {
-	if t.Fault != nil {
-		if err := t.Fault(name); err != nil {
-			return s, &fs.PathError{Op: "stat", Path: name, Err: err}
-		}
-	}
-	if t.os != nil {
-		f, err := t.openWalking(name)
-		if err != nil {
-			return s, err
-		}
-		defer func() { _ = f.Close() }()
-		return RevisionOf(f)
-	}
-	fd, err := t.beneath(name, pathFlag)
-	if err != nil {
-		return s, err
-	}
-	defer closeDescriptor(fd)
-	return revisionOf(fd)
 }

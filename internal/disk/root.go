@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -27,12 +26,6 @@ type Root struct {
 	Trees map[string]*Tree    // by name, such as "~bob"
 	byDir map[string][]string // names of trees, "." too, by directory
 	kids  map[string][]string // base names of trees, sorted, by the directory that they appear in
-}
-
-// OpenWalking opens a directory as the root of a site, as where the kernel has no
-// openat2(2).
-func OpenWalking(dir string) (*Root, error) {
-	return openAs(dir, func(string) int { return -1 })
 }
 
 func openAs(dir string, top func(string) int) (*Root, error) {
@@ -78,26 +71,20 @@ func (r *Root) At(name string) (t *Tree, top, rest string) {
 // IsTop reports whether a real directory is the top of a tree.
 func (r *Root) IsTop(real string) bool { return real == "." || r.Trees[real] != nil }
 
-// Plain opens a name that holds no link; if it does, it fails with errLink.
-func (r *Root) Plain(name string) (*os.File, error) {
+// Lstat returns the revision of a name. Only its last element may be a link.
+func (r *Root) Lstat(name string) (Revision, error) {
 	t, _, rest := r.At(name)
-	return t.Plain(rest)
-}
-
-// Lstat returns the info of a name. Only its last element may be a link.
-func (r *Root) Lstat(name string) (fs.FileInfo, error) {
-	t, _, rest := r.At(name)
-	info, err := t.Lstat(rest)
-	if err == nil {
-		err = notWithheld(info)
+	s, err := t.files.stat(rest)
+	if err == nil && isWithheld(s) {
+		err = errWithheld
 	}
-	return info, err
+	return s, err
 }
 
 // Owned reports whether a file has an owner whose files its tree serves.
-func (r *Root) Owned(name string, info fs.FileInfo) bool {
+func (r *Root) Owned(name string, s Revision) bool {
 	t, _, _ := r.At(name)
-	return t.serves(OwnerOf(info))
+	return t.serves(int(s.Owner))
 }
 
 // inside turns the absolute target of a link into a name. A link may lead into its own

@@ -3,10 +3,12 @@ package disk
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -64,7 +66,7 @@ func (t *Tree) spelledSurely(name string) bool {
 			folds, known = f.get(name[:i])
 		}
 	}
-	return known && !folds || name == "."
+	return known && !folds || name == "." || t.Fixed
 }
 
 // spelled returns errSpelling unless each element of a name, which exists and holds no
@@ -98,11 +100,11 @@ func (t *Tree) spelledIn(dir, elem string) error {
 	folds, known := f.get(dir)
 	f.mu.RUnlock()
 	swapped := strings.Map(swapCase, elem)
-	if known && !folds || swapped == elem {
+	if known && !folds || swapped == elem || t.Fixed {
 		return nil
 	}
 	if !known {
-		if _, err := t.Lstat(selector.Join(dir, swapped)); err != nil {
+		if _, err := t.files.stat(selector.Join(dir, swapped)); err != nil {
 			f.set(dir, false)
 			return nil
 		}
@@ -120,12 +122,16 @@ func (t *Tree) spelledIn(dir, elem string) error {
 
 // names lists a directory.
 func (t *Tree) names(dir string) ([]string, error) {
-	f, err := t.Plain(dir)
+	f, err := t.open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return f.Readdirnames(-1)
+	of, ok := f.(*os.File)
+	if !ok {
+		return nil, syscall.ENOTDIR
+	}
+	return of.Readdirnames(-1)
 }
 
 func swapCase(r rune) rune {

@@ -1,24 +1,29 @@
 package disk
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Tree is an opened directory that is served, with all below it. Nothing outside
 // it can be reached through it: names are opened below it without following any
 // symbolic link; Root follows those.
 type Tree struct {
-	Dir  string   // absolute, as the administrator names it
-	real string   // absolute, all links resolved
-	os   *os.Root // nil where there is openat2
-	fd   int      // for openat2; -1 where there is none
+	Dir   string // absolute, as the administrator names it
+	real  string // absolute, all links resolved
+	files files
+	fd    int // for openat2; -1 where there is none
 
 	unused   runtime.Cleanup // closes fd
 	foldings foldings
@@ -26,11 +31,31 @@ type Tree struct {
 	Info   fs.FileInfo // of the directory
 	Listed bool        // it shows in the listing of the directory that it appears in
 	Owner  int         // whose files are served besides root's; or AnyOwner
+	Fixed  bool        // an fs.FS, which does not change
 	remote bool        // which others may change without an event
 
 	// Fault, if not nil, is called before a name is opened, and the open fails with
 	// its error: for tests.
 	Fault func(name string) error
+}
+
+// files is how a Tree reaches what lies below its directory.
+type files interface {
+	// open opens a name that holds no link; if it does, it fails with errLink. It blocks
+	// on no FIFO. A directory is an fs.ReadDirFile.
+	open(name string) (File, error)
+	// stat returns the revision of a name whose directories are no links; its last element
+	// may be one.
+	stat(name string) (Revision, error)
+	// readlink returns where a name leads, "" if it is no link.
+	readlink(name string) (string, error)
+}
+
+// A File is an opened file or directory.
+type File interface {
+	fs.File
+	io.ReaderAt
+	io.Seeker
 }
 
 // openTreeAs opens a directory with the descriptor that top returns of it.
@@ -46,10 +71,15 @@ func openTreeAs(dir string, top func(string) int) (*Tree, error) {
 	t := &Tree{Dir: abs, real: real, fd: top(real), Owner: AnyOwner}
 	if t.fd >= 0 {
 		t.unused = runtime.AddCleanup(t, func(fd int) { _ = syscall.Close(fd) }, t.fd)
-	} else if t.os, err = os.OpenRoot(abs); err != nil {
-		return nil, err
+		t.files = kernel{t}
+	} else {
+		in, err := os.OpenRoot(abs)
+		if err != nil {
+			return nil, err
+		}
+		t.files = walked{in}
 	}
-	if t.Info, err = t.Lstat("."); err != nil {
+	if t.Info, err = os.Stat(real); err != nil {
 		t.Close()
 		return nil, err
 	}
@@ -57,74 +87,42 @@ func openTreeAs(dir string, top func(string) int) (*Tree, error) {
 	return t, nil
 }
 
+// FS returns a root of files that do not change.
+func FS(fsys fs.FS) *Root {
+	main := &Tree{Dir: "/", real: "/", files: fixed{fsys, time.Now().UnixNano()}, fd: -1, Owner: AnyOwner, Fixed: true}
+	return (&Root{Main: main}).With(nil)
+}
+
 // Exchanged reports whether the path of the tree leads to another directory by now.
 func (t *Tree) Exchanged(call Caller) bool {
+	if t.Fixed {
+		return false
+	}
 	named, err := call.Stat(t.Dir)
 	return err == nil && named.IsDir() && !os.SameFile(named, t.Info)
 }
 
-// Plain opens a name that holds no link; if it does, it fails with errLink.
-func (t *Tree) Plain(name string) (*os.File, error) {
-	if t.Fault != nil {
-		if err := t.Fault(name); err != nil {
-			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-		}
+// fault returns an error that a test wants.
+func (t *Tree) fault(op, name string) error {
+	if t.Fault == nil {
+		return nil
 	}
-	if t.os != nil {
-		return t.openWalking(name)
+	if err := t.Fault(name); err != nil {
+		return &fs.PathError{Op: op, Path: name, Err: err}
 	}
-	fd, err := t.beneath(name, openFlags)
-	if err != nil {
+	return nil
+}
+
+// open opens a name that holds no link; if it does, it fails with errLink.
+func (t *Tree) open(name string) (File, error) {
+	if err := t.fault("open", name); err != nil {
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), path.Join(t.real, name)), nil
+	return t.files.open(name)
 }
 
-// openWalking is Plain for systems without openat2: os.Root keeps it inside.
-func (t *Tree) openWalking(name string) (*os.File, error) {
-	for i := 0; i < len(name); i++ {
-		if name[i] == '/' || i == len(name)-1 {
-			info, err := t.os.Lstat(strings.TrimSuffix(name[:i+1], "/"))
-			if err != nil {
-				return nil, notThere(err)
-			}
-			if info.Mode()&fs.ModeSymlink != 0 {
-				return nil, &fs.PathError{Op: "open", Path: name, Err: errLink}
-			}
-		}
-	}
-	f, err := t.os.OpenFile(name, openFlags, 0)
-	switch {
-	case errors.Is(err, syscall.ENXIO): // a socket, or a FIFO without a reader
-		err = &fs.PathError{Op: "open", Path: name, Err: errSpecial}
-	case errors.Is(err, syscall.EAGAIN):
-		err = &fs.PathError{Op: "open", Path: name, Err: ErrBusy}
-	}
-	return f, err
-}
-
-// beneath opens a name with openat2(2), which does not leave the tree.
-func (t *Tree) beneath(name string, flags int) (fd int, err error) {
-	defer runtime.KeepAlive(t)
-	if fd, err = openBelow(t.fd, name, flags); err != nil {
-		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return fd, nil
-}
-
-// Lstat returns the info of a name. Only its last element may be a link.
-func (t *Tree) Lstat(name string) (fs.FileInfo, error) {
-	if t.os != nil {
-		return t.os.Lstat(name)
-	}
-	fd, err := t.beneath(name, lookFlags)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), name)
-	defer func() { _ = f.Close() }()
-	return f.Stat()
-}
+// serves reports whether files of a user are served: the owner's and root's.
+func (t *Tree) serves(uid int) bool { return t.Owner == AnyOwner || uid == 0 || uid == t.Owner }
 
 // Cached returns a regular file if the kernel has it in memory. It reads the file if it
 // is smaller than small bytes. It fails for files on another file system than the tree,
@@ -138,9 +136,6 @@ func (t *Tree) Cached(name string, small int64) (c Cached, ok bool) {
 	return cachedBelow(t.fd, name, small, t.serves)
 }
 
-// serves reports whether files of a user are served: the owner's and root's.
-func (t *Tree) serves(uid int) bool { return t.Owner == AnyOwner || uid == 0 || uid == t.Owner }
-
 // Close closes a tree at once. It must not be called while a request uses the tree: the
 // system may reuse the descriptor's number for another file. The garbage collector
 // closes trees for which Close is never called.
@@ -150,7 +145,172 @@ func (t *Tree) Close() {
 		_ = syscall.Close(t.fd)
 		t.fd = -1
 	}
-	if t.os != nil {
-		_ = t.os.Close()
+	if w, ok := t.files.(walked); ok {
+		_ = w.Root.Close()
 	}
+}
+
+// kernel opens names with openat2(2), which does not leave the tree.
+type kernel struct{ *Tree }
+
+func (k kernel) beneath(name string, flags int) (fd int, err error) {
+	defer runtime.KeepAlive(k.Tree)
+	if fd, err = openBelow(k.fd, name, flags); err != nil {
+		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return fd, nil
+}
+
+func (k kernel) open(name string) (File, error) {
+	fd, err := k.beneath(name, openFlags)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path.Join(k.real, name)), nil
+}
+
+func (k kernel) stat(name string) (Revision, error) {
+	fd, err := k.beneath(name, lookFlags)
+	if err != nil {
+		return Revision{}, err
+	}
+	defer closeDescriptor(fd)
+	return revisionOf(fd)
+}
+
+func (k kernel) readlink(name string) (string, error) {
+	dir, err := k.beneath(path.Dir(name), lookFlags)
+	if err != nil {
+		return "", err
+	}
+	defer closeDescriptor(dir)
+	fd, target, err := lookAt(dir, path.Base(name))
+	if fd >= 0 {
+		closeDescriptor(fd)
+	}
+	return target, err
+}
+
+// walked opens names where there is no openat2: os.Root keeps them inside.
+type walked struct{ *os.Root }
+
+// noLinks fails with errLink if one of the directories of a name is a link.
+func (w walked) noLinks(name string) error {
+	for i := range len(name) {
+		if name[i] != '/' {
+			continue
+		}
+		if target, err := w.readlink(name[:i]); err != nil {
+			return err
+		} else if target != "" {
+			return &fs.PathError{Op: "open", Path: name, Err: errLink}
+		}
+	}
+	return nil
+}
+
+func (w walked) open(name string) (File, error) {
+	if err := w.noLinks(name + "/"); err != nil {
+		return nil, err
+	}
+	f, err := w.OpenFile(name, openFlags, 0)
+	switch {
+	case errors.Is(err, syscall.ENXIO): // a socket, or a FIFO without a reader
+		err = errSpecial
+	case errors.Is(err, syscall.EAGAIN):
+		err = ErrBusy
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return f, nil
+}
+
+func (w walked) stat(name string) (r Revision, err error) {
+	dir, err := w.Open(path.Dir(name))
+	if err != nil {
+		return r, notThere(err)
+	}
+	defer func() { _ = dir.Close() }()
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(dir.Fd()), path.Base(name), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return r, &fs.PathError{Op: "stat", Path: name, Err: notThere(err)}
+	}
+	return revisionFrom(&st), nil
+}
+
+func (w walked) readlink(name string) (string, error) {
+	info, err := w.Lstat(name)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return "", notThere(err)
+	}
+	return w.Readlink(name)
+}
+
+// fixed opens names of an fs.FS, which follows its links itself.
+type fixed struct {
+	fs     fs.FS
+	opened int64 // when
+}
+
+// maxInMemory bounds a file that is read into memory to be served, in bytes.
+const maxInMemory = 64 << 20
+
+// inMemory is a file that cannot be read at any offset: it was read into memory.
+type inMemory struct {
+	fs.File
+	*bytes.Reader
+}
+
+func (f inMemory) Read(p []byte) (int, error) { return f.Reader.Read(p) }
+
+func (f inMemory) ReadDir(n int) ([]fs.DirEntry, error) {
+	dir, ok := f.File.(fs.ReadDirFile)
+	if !ok {
+		return nil, syscall.ENOTDIR
+	}
+	return dir.ReadDir(n)
+}
+
+func (x fixed) open(name string) (File, error) {
+	f, err := x.fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if all, ok := f.(File); ok {
+		return all, nil
+	}
+	info, err := f.Stat()
+	var data []byte
+	if err == nil && info.Mode().IsRegular() {
+		data, err = io.ReadAll(io.LimitReader(f, maxInMemory+1))
+	}
+	if err == nil && len(data) > maxInMemory {
+		err = fmt.Errorf("%s: more than %d MiB, and no way to read a part", name, maxInMemory>>20)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return inMemory{f, bytes.NewReader(data)}, nil
+}
+
+func (x fixed) stat(name string) (Revision, error) {
+	info, err := fs.Stat(x.fs, name)
+	if err != nil {
+		return Revision{}, err
+	}
+	r := Revision{Changed: x.opened, Modified: info.ModTime().UnixNano(), Size: info.Size(), Mode: uint32(info.Mode().Perm())}
+	switch {
+	case info.IsDir():
+		r.Mode |= unix.S_IFDIR
+	case info.Mode().IsRegular():
+		r.Mode |= unix.S_IFREG
+	}
+	return r, nil
+}
+
+func (x fixed) readlink(name string) (string, error) {
+	_, err := fs.Stat(x.fs, name)
+	return "", err
 }

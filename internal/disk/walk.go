@@ -35,9 +35,9 @@ var (
 	errExchanged    = fmt.Errorf("symbolic links are exchanged faster than they can be followed: %w", fs.ErrNotExist)
 )
 
-// A Handle is an opened file or directory.
+// A Handle is an opened file or directory of a Root.
 type Handle struct {
-	*os.File
+	File
 	Info     fs.FileInfo
 	Revision Revision
 	Real     string // its name without links
@@ -70,7 +70,7 @@ func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 		return nil, openError(name, err)
 	case !f.Info.IsDir() && !f.Info.Mode().IsRegular():
 		err = errSpecial
-	case !r.Owned(real, f.Info):
+	case !r.Owned(real, f.Revision):
 		err = ErrForeign
 	default:
 		return f, nil
@@ -86,16 +86,17 @@ func (r *Root) OpenReal(call Caller, real string) (f *Handle, err error) {
 }
 
 func (r *Root) open(real string) (*Handle, error) {
-	opened, err := r.Plain(real)
+	t, _, rest := r.At(real)
+	opened, err := t.open(rest)
 	if err != nil {
 		return nil, err
 	}
 	f := &Handle{File: opened, Real: real}
-	if f.Revision, err = RevisionOf(opened); err == nil {
+	if f.Revision, err = t.of(rest, opened); err == nil {
 		f.Info, err = f.Stat()
 	}
-	if err == nil {
-		err = notWithheld(f.Info)
+	if err == nil && isWithheld(f.Revision) {
+		err = errWithheld
 	}
 	if err != nil {
 		_ = f.Close()
@@ -129,12 +130,12 @@ func (r *Root) WhoForbids(call Caller, name string) string {
 	if err != nil {
 		need = "search (x)"
 	}
-	var info fs.FileInfo
-	err = call(at, func() (err error) { info, err = r.Lstat(at); return err })
+	var s Revision
+	err = call(at, func() (err error) { s, err = r.Lstat(at); return err })
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%q has mode %s, user %d needs %s", at, info.Mode(), os.Geteuid(), need)
+	return fmt.Sprintf("%q has mode %s, user %d needs %s", at, s.FileMode(), os.Geteuid(), need)
 }
 
 // Resolve follows all links of a name and returns one that has none; if it cannot,
@@ -244,13 +245,10 @@ func (w *walk) look(elem string) (target string, err error) {
 		return "", nil
 	}
 	err = w.call(next, func() error {
-		if t.os == nil {
-			target, err = w.lookBelow(t, elem)
+		if k, ok := t.files.(kernel); ok {
+			target, err = w.lookBelow(k, elem)
 		} else {
-			var info fs.FileInfo
-			if info, err = t.os.Lstat(rest); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-				target, err = t.os.Readlink(rest)
-			}
+			target, err = t.files.readlink(rest)
 		}
 		if err == nil {
 			err = t.spelledIn(path.Dir(rest), elem)
@@ -265,10 +263,10 @@ func (w *walk) look(elem string) (target string, err error) {
 
 // lookBelow is look with openat2(2). It keeps a descriptor of the directory that was
 // reached, so that a step costs the same at any depth. No open can block on a FIFO.
-func (w *walk) lookBelow(t *Tree, elem string) (target string, err error) {
+func (w *walk) lookBelow(k kernel, elem string) (target string, err error) {
 	if w.fd < 0 {
 		_, _, at := w.root.At(w.at)
-		if w.fd, err = t.beneath(at, lookFlags); err != nil {
+		if w.fd, err = k.beneath(at, lookFlags); err != nil {
 			return "", err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,11 +18,30 @@ import (
 // fileID identifies a file under all of its names.
 type fileID struct{ device, inode uint64 }
 
-// withheld are the files of this process.
+func idOf(info fs.FileInfo) (id fileID) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		id = fileID{device(uint64(st.Dev)), uint64(st.Ino)} //nolint:unconvert // other types on other systems
+	}
+	return id
+}
+
+// entryID identifies a name in a directory.
+type entryID struct {
+	dir  fileID
+	base string
+}
+
+// withheld are the files of this process. Readers take no lock: they get a new value.
 var withheld struct {
 	mu     sync.Mutex
 	byName map[string]fileID
-	ids    atomic.Pointer[map[fileID]bool]
+	now    atomic.Pointer[ownFiles]
+}
+
+type ownFiles struct {
+	ids     map[fileID]bool
+	entries map[entryID]bool // under the names that they were opened by
+	linked  bool             // one has more names than that
 }
 
 var errWithheld = fmt.Errorf("a file of gophd itself: %w", fs.ErrNotExist)
@@ -34,32 +55,47 @@ func Withhold(name string, info fs.FileInfo) {
 	}
 	withheld.mu.Lock()
 	defer withheld.mu.Unlock()
-	id := idOf(st)
-	if withheld.byName[name] == id {
+	if withheld.byName[name] == idOf(info) {
 		return
 	}
 	if withheld.byName == nil {
 		withheld.byName = map[string]fileID{}
 	}
-	withheld.byName[name] = id
+	withheld.byName[name] = idOf(info)
 
-	// Readers take no lock: they get a new map.
-	ids := map[fileID]bool{}
+	next := &ownFiles{ids: map[fileID]bool{}, entries: map[entryID]bool{}, linked: st.Nlink > 1}
+	if old := withheld.now.Load(); old != nil {
+		next.linked = next.linked || old.linked
+	}
 	for id := range maps.Values(withheld.byName) {
-		ids[id] = true
+		next.ids[id] = true
 	}
-	withheld.ids.Store(&ids)
+	for name := range withheld.byName {
+		if dir, err := os.Stat(filepath.Dir(name)); err == nil {
+			next.entries[entryID{idOf(dir), filepath.Base(name)}] = true
+		}
+	}
+	withheld.now.Store(next)
 }
 
-func isWithheld(id fileID) bool {
-	ids := withheld.ids.Load()
-	return ids != nil && (*ids)[id]
+func isWithheld(s Revision) bool {
+	own := withheld.now.Load()
+	return own != nil && own.ids[fileID{s.Device, s.Inode}]
 }
 
-// notWithheld returns errWithheld for a file of this process.
-func notWithheld(info fs.FileInfo) error {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && isWithheld(idOf(st)) {
-		return errWithheld
+// withholds reports whether an entry of a directory is a file of this process. Only if one of
+// those has several names, each entry is looked at.
+func (h *Handle) withholds(e fs.DirEntry) bool {
+	own := withheld.now.Load()
+	if own == nil || !e.Type().IsRegular() {
+		return false
 	}
-	return nil
+	if own.entries[entryID{fileID{h.Revision.Device, h.Revision.Inode}, e.Name()}] {
+		return true
+	}
+	if !own.linked {
+		return false
+	}
+	info, err := e.Info()
+	return err == nil && own.ids[idOf(info)]
 }

@@ -41,7 +41,7 @@ func TestWithheld(t *testing.T) {
 			f, err := r.Open(Direct, dir)
 			must(t, err)
 			defer func() { _ = f.Close() }()
-			list, err := f.ReadDir(Direct, func(int) error { return nil })
+			list, err := f.ReadDir(Direct, func([]Dirent) error { return nil })
 			must(t, err)
 			for _, e := range list {
 				names = append(names, e.Base)
