@@ -113,6 +113,9 @@ var readme []byte
 //go:embed cases.jsonl
 var cases []byte
 
+//go:embed irc.jsonl
+var irc []byte
+
 // Cases returns the cases of the kit.
 func Cases() ([]Case, error) {
 	var list []Case
@@ -129,13 +132,13 @@ func Cases() ([]Case, error) {
 }
 
 // Write writes the kit into a directory, which it makes if it is not there:
-// README.md, cases.jsonl with the cases of the kit, and, if tree has any, the
+// README.md, cases.jsonl with the cases of the kit, irc.jsonl, and, if tree has any, the
 // caller's own in tree.jsonl. It overwrites nothing.
 func Write(dir string, tree []Case) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	files := map[string][]byte{"README.md": readme, "cases.jsonl": cases}
+	files := map[string][]byte{"README.md": readme, "cases.jsonl": cases, "irc.jsonl": irc}
 	if len(tree) > 0 {
 		text, err := lines(tree)
 		if err != nil {

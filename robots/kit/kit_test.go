@@ -58,7 +58,7 @@ func TestWrite(t *testing.T) {
 	if err := json.Unmarshal(text, &read); err != nil || !reflect.DeepEqual(read, own) {
 		t.Errorf("wrote %+v, read %+v, %v", own, read, err)
 	}
-	for _, name := range []string{"README.md", "cases.jsonl"} {
+	for _, name := range []string{"README.md", "cases.jsonl", "irc.jsonl"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}

@@ -16,7 +16,7 @@ import (
 // of the token's text.
 func TestCrawlerCases(t *testing.T) {
 	count := 0
-	readRecords(t, "ircv3-crawler.jsonl", func(n int, data []byte) {
+	readRecords(t, "../kit/irc.jsonl", func(n int, data []byte) {
 		count++
 		var r struct {
 			ISupport []string

@@ -157,7 +157,8 @@ of RFC 9309. Where the last column names a row of robots/readers, the row gives 
 of the program to every question, which a test checks; the proof of the file that gophd
 generates reads the same rows. KIT_PARSERS named the commands that ask google/robotstxt,
 crawler-commons and the Rust crate, which were built from their sources. texting_robots,
-another crate, was not asked: crates.io could not be reached.
+another crate, was not asked: crates.io could not be reached. temoto/robotstxt is what
+colly reads robots.txt with.
 
 | program | asked on | the kit | generated files | its row |
 | --- | --- | --- | --- | --- |
