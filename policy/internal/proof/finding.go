@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func (c *checker) compare(row int, robot string, v *view) {
 	if root := v.policy.decide("/"); root != nil && !root.allow && v.reader.Bare && !v.reader.Web && v.all.Permits("") {
 		f := Finding{Leak: true, Code: RootMenu}
 		f.about(root)
-		c.add(f, row, robot, v, []string{""})
+		c.add(f, row, robot, v, slices.Values([]string{""}))
 	}
 
 	switch {
@@ -113,8 +114,8 @@ func (c *checker) author(v *view, l *line) *counted {
 
 // add counts a finding, and records it unless another robot has the same. Of the names,
 // it takes those that show it.
-func (c *checker) add(f Finding, row int, robot string, v *view, names []string) {
-	for _, sel := range names {
+func (c *checker) add(f Finding, row int, robot string, v *view, names iter.Seq[string]) {
+	for sel := range names {
 		if len(f.Examples) == maxExamples {
 			break
 		}
@@ -137,7 +138,7 @@ func (c *checker) add(f Finding, row int, robot string, v *view, names []string)
 
 func (c *checker) record(f Finding, row int, robot string) {
 	f.Reader, f.Robot = c.Rows[row].Reader, robot
-	key := [...]any{f.Leak, f.Code, f.Reader, f.File, f.Line, f.Pattern, f.ByFile, f.ByLine, f.Written}
+	key := finding{f.Leak, f.Code, f.Reader, f.File, f.Pattern, f.ByFile, f.Line, f.ByLine, f.Written}
 	if c.seen[key] {
 		return
 	}
@@ -152,21 +153,22 @@ func (c *checker) record(f Finding, row int, robot string) {
 
 // samples are names that a pattern matches; first those that another matches, too, if it
 // is not nil.
-func samples(p, other *readers.Pattern, token string) (names []string) {
-	list := []readers.Pattern{*p}
-	if other != nil {
-		lines, _ := p.Meeting(other)
-		list = append(lines, *p)
-	}
-	for _, p := range list {
-		for _, star := range []string{"", token, "%C3%A9"} {
-			name := selector.Decoded(strings.Join(p.Pieces, star))
-			if names = append(names, name); !p.Whole {
-				names = append(names, name+token, name+"/", name+"/"+token)
+func samples(p, other *readers.Pattern, token string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		list := []readers.Pattern{*p}
+		if other != nil {
+			lines, _ := p.Meeting(other)
+			list = append(lines, *p)
+		}
+		for _, p := range list {
+			for _, star := range []string{"", token, "%C3%A9"} {
+				name := selector.Decoded(strings.Join(p.Pieces, star))
+				if !yield(name) || !p.Whole && (!yield(name+token) || !yield(name+"/") || !yield(name+"/"+token)) {
+					return
+				}
 			}
 		}
 	}
-	return names
 }
 
 // code returns what a reader lacks to keep a rule: what the Disallow needs, or the Allow

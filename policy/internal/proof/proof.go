@@ -45,6 +45,13 @@ type Finding struct {
 	Examples []string // a few selectors
 }
 
+// finding is what of a Finding is the same for several robots.
+type finding struct {
+	leak                                bool
+	code, reader, file, pattern, byFile string
+	line, byLine, written               int
+}
+
 // Row counts the findings about one reader.
 type Row struct {
 	Reader     string
@@ -86,7 +93,7 @@ type checker struct {
 	joined    map[string]bool // robots that these name
 	shared    *policy         // what joined directories state
 	meetings  map[[2]*rule]*meeting
-	seen      map[[9]any]bool
+	seen      map[finding]bool
 	token     string // no part of the file
 }
 
@@ -103,7 +110,7 @@ func newChecker(in Input) *checker {
 	}
 	c := &checker{Input: in, Result: &Result{}, file: readers.Open(in.File), programs: programLines(in.Programs),
 		inFile: map[string]bool{}, allows: map[int]string{}, annotated: map[string]bool{}, tops: map[string]bool{}, joined: map[string]bool{},
-		meetings: map[[2]*rule]*meeting{}, seen: map[[9]any]bool{}, token: "zqj"}
+		meetings: map[[2]*rule]*meeting{}, seen: map[finding]bool{}, token: "zqj"}
 	for strings.Contains(string(in.File), c.token) {
 		c.token += "j"
 	}
