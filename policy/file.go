@@ -86,9 +86,7 @@ func (c *composition) lines() []line {
 		if r.raw != r.uri && !r.hazard && !(r.allow && strings.ContainsFunc(r.raw, isSpace)) {
 			list = append(list, line{r.raw, r.allow, r})
 		}
-		if text, ok := r.plain(); ok {
-			list = append(list, line{text, false, r})
-		}
+		list = append(list, r.plain()...)
 		hasAllow = hasAllow || r.allow
 		if !r.allow && withoutEnd(r.uri) == "/" {
 			all = r
@@ -117,9 +115,7 @@ func (c *composition) weakLines() []line {
 			if r.raw != r.uri {
 				list = append(list, line{r.raw, false, r})
 			}
-			if text, ok := r.plain(); ok {
-				list = append(list, line{text, false, r})
-			}
+			list = append(list, r.plain()...)
 		}
 		if withoutEnd(r.uri) == "/" {
 			list = append(list, line{"*", false, r})
@@ -141,17 +137,18 @@ func (r *rule) weakText() (text string, ok bool) {
 	return text, left != "" || whole
 }
 
-// plain returns a Disallow that ends in a star without it, for readers that do not know
-// stars.
-func (r *rule) plain() (text string, ok bool) {
-	text = withoutEnd(r.uri)
+// plain returns the lines of a Disallow that ends in a star without it, for readers that do
+// not know stars.
+func (r *rule) plain() (list []line) {
+	text := withoutEnd(r.uri)
 	if text == r.uri || r.allow || strings.HasSuffix(r.uri, "**") {
-		return "", false
+		return nil
 	}
-	if raw := withoutEnd(r.raw); !r.hazard && raw == trimEnd(raw) {
-		text = raw
+	list = append(list, line{text, false, r})
+	if raw := withoutEnd(r.raw); raw != text && !r.hazard && raw == trimEnd(raw) {
+		list = append(list, line{raw, false, r})
 	}
-	return text, true
+	return list
 }
 
 // trimEnd returns a line without what readers would take for its end.
