@@ -346,7 +346,9 @@ func TestLint(t *testing.T) {
 	}
 	// What gophd writes is not doubtful, though it says things twice.
 	for _, root := range []string{pubnix(t), treeOf(t, map[string]string{".robots": "Disallow: /old stuff/\nAllow: /old stuff/new$\nUser-agent: a\nDisallow: /*.zip$\n"})} {
-		if out, _, status := gophd("robots", "lint", root); status != exit.OK {
+		made, _, _ := gophd("robots", "show", root)
+		file := filepath.Join(treeOf(t, map[string]string{"robots.txt": made}), "robots.txt")
+		if out, _, status := gophd("robots", "lint", file); status != exit.OK {
 			t.Errorf("status %d: %s", status, out)
 		}
 	}

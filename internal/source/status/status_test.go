@@ -64,11 +64,11 @@ func TestPage(t *testing.T) {
 		string(a.Body): {
 			"gophd 1.2.3 (go", "\n  requests: 4, at most ", "\n  not served: 1, at most 1 a minute\n", "\n  for robots.txt: 1, at most 1 a minute\n  ..", "  ok           3  ████████████████████\n", "  not_found    1  ██████\n",
 			"  over gopher  4\n", "  bytes sent   40\n", "  accepted   0\n", "  rate of the address         0\n", "  fetched                        1\n  then asked for what it denies  1\n  <b>someone</b>                 1\n",
-			"\nReloads\n  done     1\n  failed   1\n", "\n  error: \"a disk\"\n", "\n  .robots:3: error: ", "  did not fit into the index  6\n", "  lines lost  7\n",
+			"\nReloads\n  done     1\n  failed   1\n", "\n  error: \"a disk\"\n", "\n  .robots:3: warning: ", "  did not fit into the index  6\n", "  lines lost  7\n",
 		},
 		a.HTML: {
 			"<p>gophd 1.2.3 (go", "<b>4</b> requests", "<b>1</b> for robots.txt", `aria-label="not served in the last hour, by minutes: 1, at most 1 a minute"`, `width=".8" height="24"/>`,
-			`<th scope="row">not_found</th><td><svg`, "&lt;b&gt;someone&lt;/b&gt;</th><td>1</td>", ">.robots:3: error: ", `<th scope="row">busy</th><td>0</td>`,
+			`<th scope="row">not_found</th><td><svg`, "&lt;b&gt;someone&lt;/b&gt;</th><td>1</td>", ">.robots:3: warning: ", `<th scope="row">busy</th><td>0</td>`,
 		},
 	} {
 		for _, want := range wanted {
