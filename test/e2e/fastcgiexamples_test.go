@@ -1,10 +1,12 @@
 package e2e_test
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gophd/gophd/test/e2e/harness"
@@ -60,4 +62,56 @@ func TestFastCGIExamples(t *testing.T) {
 	if got := d.ask("/cgi-bin/guestbook\tgood day; $(id)"); !strings.HasSuffix(got, "good day; $(id)\r\n") {
 		t.Errorf("Python's, with an entry: %q", got)
 	}
+}
+
+// executable writes scripts.
+func executable(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		write(t, name, text)
+		if strings.HasPrefix(text, "#!") {
+			must(t, os.Chmod(name, 0o755))
+		}
+	}
+}
+
+// program runs a FastCGI application until the test ends. It is not root, if the
+// test is.
+func program(t testing.TB, socket string, words ...string) {
+	t.Helper()
+	cmd := exec.Command(harness.Tool(t, words[0]), words[1:]...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it has children
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
+	if !eventually(func() bool {
+		c, err := net.Dial("unix", socket)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}) {
+		t.Fatalf("%s does not listen", words[0])
+	}
+}
+
+// shared makes a directory that everybody may use.
+func shared(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gophd-programs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

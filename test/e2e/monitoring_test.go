@@ -49,6 +49,9 @@ func scrape(t *testing.T, url string) (names []string) {
 		t.Fatalf("%s: %v\n%s", resp.Status, err, text)
 	}
 	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "process_") && strings.HasSuffix(line, " 0\n") {
+			t.Errorf("%s has no value", line)
+		}
 		if line[0] != '#' {
 			names = append(names, metric.FindString(line), choice.FindString(line))
 		}

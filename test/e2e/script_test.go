@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -25,6 +27,9 @@ import (
 //	exits STATUS [nobody] COMMAND...  runs a command, which must end with that
 //	                                  status; as a user without rights
 //	mistake STATUS HINT [nobody] COMMAND...  runs one that must end so, with that hint
+//	needs PROGRAM...              skips the script where one is missing; with TEST_GOPHD_ALL fails
+//	program SOCKET COMMAND...     runs one that serves FastCGI at a socket, until the end
+//	sandboxed                     skips it where the kernel cannot forbid everything
 //	fits LINES COLUMNS                the last output is not larger than that
 //	sparse FILE BYTES                makes a file of that size that takes no room
 func TestScripts(t *testing.T) {
@@ -32,8 +37,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "mistake": mistake, "fits": fits, "sparse": sparseFile,
-			"serve": startDaemon, "signal": signalDaemon, "ended": awaitEnd, "logged": logged,
+			"exits": exits, "mistake": mistake, "needs": needs, "program": startProgram, "sandboxed": sandboxed, "fits": fits, "sparse": sparseFile,
+			"serve": startDaemon, "status": processStatus, "signal": signalDaemon, "ended": awaitEnd, "logged": logged,
 			"serves": serves, "refuses": refuses, "hides": hides, "denies": denies, "allows": allows, "file": writeFile, "fifo": fifo,
 			"gopher": gopher, "hold": hold, "finish": finish, "silent": silent, "refused": refused, "answers": answers,
 		},
@@ -47,7 +52,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv("AS", "-user=nobody")
 			}
 			env.Setenv("PROGRAM", gophd)
-			env.Setenv("PATH", filepath.Dir(gophd)+":"+env.Getenv("PATH"))
+			env.Setenv("PATH", strings.Join([]string{filepath.Dir(gophd), env.Getenv("PATH"), "/usr/sbin", filepath.Join(harness.Cache(), "programs/bin")}, ":"))
 			env.Values["daemon"] = &process{t: env.T().(testing.TB)}
 			env.Values["held"] = &held{}
 			return errors.Join(err, letIn(env.WorkDir), letIn(filepath.Dir(gophd)))
@@ -100,6 +105,26 @@ func mistake(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+func needs(ts *testscript.TestScript, _ bool, args []string) {
+	for _, program := range args {
+		harness.Tool(processOf(ts).t, program)
+	}
+}
+
+func startProgram(ts *testscript.TestScript, _ bool, args []string) {
+	program(processOf(ts).t, args[0], args[1:]...)
+	ts.Check(os.Chmod(args[0], 0o666))
+}
+
+func sandboxed(ts *testscript.TestScript, _ bool, _ []string) {
+	if !sandbox.Available().Full() {
+		processOf(ts).t.Skip("this kernel cannot forbid everything")
+	}
+}
+
+// nobody runs a command without any rights.
+var nobody = []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"}
+
 // asNobody replaces the word "nobody" before a command by one that gives up all
 // rights. Other users have none anyway.
 func asNobody(args []string) []string {
@@ -109,7 +134,7 @@ func asNobody(args []string) []string {
 	if os.Geteuid() != 0 {
 		return args[1:]
 	}
-	return append([]string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"}, args[1:]...)
+	return append(slices.Clone(nobody), args[1:]...)
 }
 
 func fits(ts *testscript.TestScript, _ bool, args []string) {

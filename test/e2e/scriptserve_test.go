@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 //	signal TERM|INT|HUP|KILL  sends it a signal
 //	ended STATUS              waits until it has ended with that exit status; its log is
 //	                          in the file log
+//	status FIELD PATTERN      looks at that field of /proc/PID/status
 //	[!] logged PATTERN        waits until the log holds that; has never held that
 
 // process is a gophd that serves a script.
@@ -95,5 +97,12 @@ func logged(ts *testscript.TestScript, neg bool, args []string) {
 	found := func() bool { return pattern.MatchString(processOf(ts).Log()) }
 	if neg == found() && (neg || !eventually(found)) {
 		ts.Fatalf("the log must hold %q: %t\n%s", args[0], !neg, processOf(ts).Tail())
+	}
+}
+
+func processStatus(ts *testscript.TestScript, _ bool, args []string) {
+	status := ts.ReadFile(fmt.Sprintf("/proc/%d/status", processOf(ts).Process.Pid))
+	if !regexp.MustCompile("(?m)^" + args[0] + `:\s*` + args[1] + `\s*$`).MatchString(status) {
+		ts.Fatalf("%s is not %s in\n%s", args[0], args[1], status)
 	}
 }
