@@ -278,14 +278,20 @@ func (l *latin1) Read(p []byte) (n int, err error) {
 
 const plainText = "text/plain; charset=utf-8"
 
-// mediaTypes are types that browsers and other clients show. None of them runs
-// anything: HTML and SVG in a page of their own could.
+// mediaTypes are the types of files by their suffixes. Browsers are sent those that could
+// run something, such as HTML, as text.
 var mediaTypes = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
 	".bmp": "image/bmp", ".ico": "image/x-icon", ".svg": "image/svg+xml",
 	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".oga": "audio/ogg", ".opus": "audio/ogg", ".flac": "audio/flac", ".wav": "audio/wav", ".m4a": "audio/mp4",
 	".mp4": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg", ".m4v": "video/mp4",
-	".pdf": "application/pdf", ".xml": plainText, ".atom": plainText,
+	".mov": "video/quicktime", ".mkv": "video/x-matroska", ".avi": "video/x-msvideo", ".aac": "audio/aac", ".mid": "audio/midi", ".jxl": "image/jxl",
+	".heic": "image/heic", ".tif": "image/tiff", ".tiff": "image/tiff", ".woff2": "font/woff2", ".ttf": "font/ttf", ".otf": "font/otf",
+	".zip": "application/zip", ".gz": "application/gzip", ".tgz": "application/gzip", ".bz2": "application/x-bzip2", ".xz": "application/x-xz",
+	".zst": "application/zstd", ".7z": "application/x-7z-compressed", ".tar": "application/x-tar", ".epub": "application/epub+zip",
+	".pdf": "application/pdf", ".ps": "application/postscript", ".rtf": "application/rtf", ".json": "application/json",
+	".csv": "text/csv; charset=utf-8", ".css": "text/css; charset=utf-8", ".ics": "text/calendar", ".vcf": "text/vcard; charset=utf-8",
+	".xml": "application/xml", ".atom": "application/atom+xml", ".rss": "application/rss+xml",
 }
 
 // MediaType returns the media type that an answer is sent with where the protocol

@@ -47,17 +47,19 @@ type link struct {
 // together.
 type content struct {
 	Type string `xml:"type,attr"`
+	Base string `xml:"xml:base,attr,omitempty"` // of the links in it
 	Text string `xml:",chardata"`
 }
 
-func contentOf(text string) *content {
+// plainHTML returns a text as HTML that shows its lines and nothing else.
+func plainHTML(_ *answer.Asked, _, text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
 	}, answer.StripEscapes(text))
-	return &content{"html", "<pre>" + html.EscapeString(text) + "</pre>"}
+	return "<pre>" + html.EscapeString(text) + "</pre>"
 }
 
 // bytes returns the feed as a document. Characters that XML forbids are replaced.

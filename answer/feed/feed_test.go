@@ -253,7 +253,7 @@ func TestVileNames(t *testing.T) {
 func FuzzFeed(f *testing.F) {
 	f.Add("a", "b<c>&\x00")
 	f.Fuzz(func(t *testing.T, id, text string) {
-		in := atom{ID: id, Title: text, Author: id, Links: []link{{"self", "a/b", id}}, Entries: []entry{{ID: id, Title: answer.CleanTitle(text), Links: []link{{"alternate", "c/d", text}}, Content: contentOf(text)}}}
+		in := atom{ID: id, Title: text, Author: id, Links: []link{{"self", "a/b", id}}, Entries: []entry{{ID: id, Title: answer.CleanTitle(text), Links: []link{{"alternate", "c/d", text}}, Content: &content{Type: "html", Text: plainHTML(nil, "", text)}}}}
 		body, err := in.bytes()
 		f := feedOf(t, string(body), err)
 		if len(f.Entry) != 1 || len(f.Entry[0].Title) > 2*200 || strings.Count(f.Entry[0].Content.Text, "<") != 2 {

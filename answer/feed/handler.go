@@ -34,6 +34,10 @@ type Feeds struct {
 	// Web reports whether the same port shows the site to browsers; entries link
 	// there, too.
 	Web bool
+
+	// HTML returns a text as HTML, for the entry of the file of that name. If nil, the
+	// lines of a text are shown as they are.
+	HTML func(q *answer.Asked, name, text string) string
 }
 
 // Answers reports whether a selector has the name of a feed.
@@ -100,7 +104,11 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 		e := entry{ID: owner.tag(one, t.Day.Format(time.DateOnly)), Title: q.Title(t.Name, false), Published: day, Updated: day, Links: h.links(q, menu.TypeText, one)}
 		if i < maxWhole {
 			if text, whole, _ := q.Read(t.Name, room); whole {
-				e.Content = contentOf(text)
+				html := h.HTML
+				if html == nil {
+					html = plainHTML
+				}
+				e.Content = &content{"html", q.URL(menu.TypeText, one), html(q, t.Name, text)}
 				room -= len(text)
 			}
 		}

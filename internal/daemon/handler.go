@@ -209,6 +209,9 @@ func (d *daemon) ports() map[string]int {
 	}
 	if d.conf.HTTP == "view" {
 		ports["http"] = ports["gopher"]
+		if d.conf.hasTLS() {
+			ports["https"] = ports["gopher"]
+		}
 	}
 	return ports
 }

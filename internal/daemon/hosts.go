@@ -108,7 +108,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	if len(d.conf.programs) > 0 {
 		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
 	}
-	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view"}}
+	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view", HTML: web.Entry}}
 	searches := first && d.conf.search != nil
 	if searches {
 		d.conf.search.Site, d.conf.search.Log = h.tree, d.log

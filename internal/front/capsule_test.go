@@ -37,3 +37,39 @@ func TestCapsule(t *testing.T) {
 		}
 	}
 }
+
+// TestListedTitles: a listing links texts by their titles, with the name beside them, but not
+// one that robots must not fetch; prose with one wide gap is no drawing.
+func TestListedTitles(t *testing.T) {
+	prose := "A paragraph that has one  wide gap in it and goes on for more than\ncolumns, so that it wraps.\n"
+	h := &hole{files: map[string]string{
+		"d/2026-01-02-why.txt": "Why Gopher\n\nA text.\n", "d/tea.md": "# Tea, a *short* guide\n", "d/old.html": "<TITLE>Old &amp; new</TITLE>", "d/a.c": "#include <stdio.h>\n",
+		"d/secret.txt": "Whisper\n\nx\n", "d/.robots": "Disallow: /secret.txt\n", "gophermap": prose,
+	}}
+	h.serve(t)
+	for _, row := range []struct {
+		front, path string
+		has         []string
+	}{
+		{"gemini", "/d/", []string{"=> /d/2026-01-02-why.txt 2026-01-02 Why Gopher\n", "=> /d/tea.md Tea, a *short* guide (tea.md)\n", "=> /d/old.html Old & new (old.html)\n", "=> /d/a.c a.c\n", "=> /d/secret.txt secret.txt\n"}},
+		{"http", "/d/", []string{`>Why Gopher</a> <span class="kind">2026-01-02-why.txt</span>`, `>Tea, a *short* guide</a> <span class="kind">tea.md</span>`, ">Old &amp; new</a>", ">a.c</a></li>", ">secret.txt</a></li>"}},
+		{"gopher", "/d/", []string{"02026-01-02-why.txt\t", "0tea.md\t"}},
+		{"gemini", "/", []string{"# h\n\n" + prose}},
+		{"http", "/", []string{`<p class="info"><span class="p">A paragraph that has one  wide gap`}},
+		{"http", "/d/feed.xml", []string{`<content type="html" xml:base="http://h/d/2026-01-02-why.txt">&lt;pre&gt;&#xA;A text.`}},
+		{"http", "/about-robots", []string{"<title>What robots may fetch here</title>"}},
+	} {
+		r := h.ask(row.front, row.path)
+		if row.path == "/about-robots" {
+			r.body = h.exchange("http", "GET /about-robots HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n")
+		}
+		for _, part := range row.has {
+			if !strings.Contains(r.body, part) {
+				t.Errorf("%s: %s has no %q:\n%s", row.front, row.path, part, r.body)
+			}
+		}
+		if strings.Contains(r.body, "Whisper") {
+			t.Errorf("%s: %s shows what is denied:\n%s", row.front, row.path, r.body)
+		}
+	}
+}

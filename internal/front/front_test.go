@@ -61,7 +61,7 @@ func (h *hole) serve(t *testing.T) {
 	h.snap, err = s.Snapshot(ctx)
 	treetest.Must(t, err)
 
-	host := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965}, Before: h.before, Beside: []answer.Source{&feed.Feeds{}}, Cache: answer.NewCache(1 << 20)}
+	host := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965}, Before: h.before, Beside: []answer.Source{&feed.Feeds{HTML: web.Entry}}, Cache: answer.NewCache(1 << 20)}
 	front := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) {
 		own := *r
 		own.Host, own.Port = "h", 70

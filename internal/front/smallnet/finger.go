@@ -17,7 +17,7 @@ import (
 // or not there is an account.
 
 const (
-	maxPlan = 16 << 10 // bytes of plan.txt
+	maxPlan = 16 << 10 // bytes of plan.txt and of project.txt
 	newest  = 3        // dated texts
 )
 
@@ -66,7 +66,7 @@ func (f *Protocols) write(w server.ResponseWriter, r *server.Request, sel string
 var siteFormat = &answer.Format{Draw: func(q *answer.Asked, _ *answer.Value) ([]byte, error) {
 	var b bytes.Buffer
 	line(&b, q.Title(".", true))
-	line(&b, answer.GopherURL(q.Request, menu.TypeMenu, "/"))
+	addresses(&b, q, "/")
 	if q.Host.Hosts != nil {
 		for _, it := range q.Host.Hosts() { // this one is among them, perhaps without a name
 			if it.Host != "" && it.Host != q.Request.Host {
@@ -87,9 +87,11 @@ var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]
 	}
 	var b bytes.Buffer
 	line(&b, q.Title(name, true))
-	plan, _, _ := q.Read(selector.Join(name, "plan.txt"), maxPlan)
-	for l := range strings.Lines(plan) {
-		line(&b, strings.TrimRight(oneLine(l), " "))
+	for _, file := range []string{"project.txt", "plan.txt"} {
+		text, _, _ := q.Read(selector.Join(name, file), maxPlan)
+		for l := range strings.Lines(text) {
+			line(&b, strings.TrimRight(oneLine(l), " "))
+		}
 	}
 	list, err := answer.NewestTexts(q.View, q.Host.Site, name, true, newest)
 	if err != nil {
@@ -98,9 +100,24 @@ var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]
 	for _, t := range list {
 		line(&b, t.Day.Format(time.DateOnly)+" "+q.Title(t.Name, false))
 	}
-	line(&b, answer.GopherURL(q.Request, menu.TypeMenu, a.Selector))
+	addresses(&b, q, a.Selector)
 	return b.Bytes(), nil
 }}
+
+// addresses writes the URLs of a directory on the fronts that are on.
+func addresses(b *bytes.Buffer, q *answer.Asked, sel string) {
+	line(b, answer.GopherURL(q.Request, menu.TypeMenu, sel))
+	r := *q.Request
+	if port, on := q.Host.Fronts["gemini"]; on {
+		r.Protocol, r.URLPort = "gemini", port
+		line(b, (&answer.Asked{Request: &r}).URL(menu.TypeMenu, sel))
+	}
+	if port, on := q.Host.Fronts["http"]; on {
+		_, r.TLS = q.Host.Fronts["https"]
+		r.URLPort = port
+		line(b, answer.WebURL(&r, sel))
+	}
+}
 
 // line writes a line as RFC 1288 section 2.2 has it.
 func line(b *bytes.Buffer, s string) { b.WriteString(oneLine(s) + "\r\n") }

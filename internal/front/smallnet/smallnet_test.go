@@ -33,13 +33,14 @@ var tree = map[string]string{
 	"secret/.robots":          "Disallow: /\n",
 	"secret/x.txt":            "not for robots\n",
 	".hidden":                 "hidden\n",
-	"afar/gophermap":          "2Names\tx\tfar.example\t105\n7Book\t/prog/book x\n",
+	"afar/gophermap":          "2Names\tx\tfar.example\t105\n7Find\t/find\tfar.example\n7Book\t/prog/book x\n",
 	"marks/gophermap":         "i=> a\t\t\t\ni=: a\t\t\t\ni```\t\t\t\ni#a\t\t\t\ni* a\t\t\t\ni>a\t\t\t\ni*a\t\t\t\ni=a\t\t\t\n",
 	"art/notes.md":            "# Notes\n",
 	"art/of.gophermap":        "  /\\\n0In it\t/about.txt\n  \\/\n",
 	"run.cgi":                 "#!/bin/sh\n",
 	"~ann/gophermap":          "!Ann's place\n",
 	"~ann/plan.txt":           "To sleep\x1b[2J.\n",
+	"~ann/project.txt":        "A map\nof Mars\n",
 	"~ann/log/2026-05-05.txt": "Spring\n",
 }
 
@@ -132,7 +133,7 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &answer.Host{Site: s, Before: []answer.Source{program{}}, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
+	h := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965, "http": 70}, Before: []answer.Source{program{}}, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
 	h.Hosts = func() []menu.Item { // its own is among them, as in a gophermap
 		return []menu.Item{{Type: menu.TypeMenu, Host: "here.example"}, {Type: menu.TypeMenu, Host: "other.example"}, {Type: menu.TypeMenu, Host: "third.example", Port: 7071}, {Type: menu.TypeMenu}}
 	}
@@ -208,7 +209,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/secret/x.txt":                       "20 text/plain; charset=utf-8\r\nnot for robots\n",
 		"gemini://here.example/ask":                                "10 What for?\r\n",
 		"gemini://here.example/ask?two%20words":                    gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
-		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\nNames\n=> /7/prog/book%20x Book\n",
+		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\nNames\n=> gopher://far.example/7/find Find\n=> /7/prog/book%20x Book\n",
 		"gemini://here.example/7/prog/book%20x":                    "10 What shall the program get?\r\n",
 		"gemini://here.example/7/prog/book%20x?a%20b":              "31 gemini://here.example/prog/book%20x?a%20b\r\n",
 		"gemini://here.example/notes?\"+":                          "31 gemini://here.example/notes/?%22%2B\r\n",
@@ -273,7 +274,7 @@ func TestSpartan(t *testing.T) {
 		"here.example:300 /about.txt 0\r\n":    "2 text/plain; charset=utf-8\r\nCafé\n",
 		"here.example /notes 0\r\n":            "3 /notes/\r\n",
 		"here.example /ask 0\r\n":              "2 text/gemini; charset=utf-8\r\n=: /ask What for?\n",
-		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\nNames\n=: /prog/book%20x Book\n",
+		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\nNames\n=> gopher://far.example/7/find Find\n=: /prog/book%20x Book\n",
 		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
 		"here.example /prog/x 6\r\na\r\nb\r\n": "2 text/plain; charset=utf-8\r\ngot a b",
 		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
@@ -305,6 +306,7 @@ func TestNex(t *testing.T) {
 		"/nope\r\n":      "Not found: nothing here has that name\n",
 		"/.hidden\r\n":   "Not found: nothing here has that name\n",
 		"/capsule/\r\n":  "# A capsule\n",
+		"/afar/\r\n":     "Names\n=> gopher://far.example/7/find Find\nBook\n",
 		"/notes/\r\nGET": "=> /notes/2026-03-04-b.txt 2026-03-04-b.txt\n=> /notes/2026-01-02-a.txt 2026-01-02-a.txt\n",
 	} {
 		if got := ask(request); got != want {
@@ -315,10 +317,10 @@ func TestNex(t *testing.T) {
 
 func TestFinger(t *testing.T) {
 	ask := start(t, (*Protocols).Finger)
-	ann := "Ann's place\r\nTo sleep[2J.\r\n2026-05-05 Spring\r\ngopher://here.example/1/~ann/\r\n"
+	ann := "Ann's place\r\nA map\r\nof Mars\r\nTo sleep[2J.\r\n2026-05-05 Spring\r\ngopher://here.example/1/~ann/\r\ngemini://here.example/~ann/\r\nhttp://here.example:70/~ann/\r\n"
 	for request, want := range map[string]string{
-		"\r\n":                 "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\ngopher://third.example:7071/\r\n",
-		"/W\r\n":               "The hole\r\ngopher://here.example/\r\ngopher://other.example/\r\ngopher://third.example:7071/\r\n",
+		"\r\n":                 "The hole\r\ngopher://here.example/\r\ngemini://here.example/\r\nhttp://here.example:70/\r\ngopher://other.example/\r\ngopher://third.example:7071/\r\n",
+		"/W\r\n":               "The hole\r\ngopher://here.example/\r\ngemini://here.example/\r\nhttp://here.example:70/\r\ngopher://other.example/\r\ngopher://third.example:7071/\r\n",
 		"ann\r\n":              ann,
 		"/W ann\n":             ann,
 		"bob\r\n":              "no such user\r\n",

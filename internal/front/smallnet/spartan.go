@@ -126,7 +126,7 @@ var nexFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]b
 	for _, it := range a.Items {
 		label := oneLine(it.Label)
 		switch t := q.Target(it); {
-		case t.Asks: // there is no way to ask
+		case t.Asks && t.Path != "": // there is no way to ask
 			b.WriteString(label + "\n")
 		case t.Path != "":
 			b.WriteString("=> " + answer.Reference(t.Path) + " " + strings.TrimSpace(label) + "\n")

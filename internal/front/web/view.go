@@ -177,7 +177,7 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	switch {
 	case a.Drawn && f.shows(a):
 		kind = htmlText
-	case kind == "application/octet-stream":
+	case strings.HasPrefix(kind, "application/") && kind != "application/pdf" && a.Type != menu.TypeText:
 		h.Set("Content-Disposition", "attachment")
 	}
 	if h.Set("Content-Type", kind); a.Resource == nil && a.Open == nil {
@@ -223,7 +223,7 @@ func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Acc
 // isText reports whether a file is a text that is worth compressing; feeds and sitemaps are.
 func isText(a *answer.Value) bool {
 	kind := mediaType(a)
-	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml")) &&
+	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml") || a.Type == menu.TypeText) &&
 		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText && !answer.IsRobots(a.Selector)
 }
 
@@ -232,11 +232,12 @@ func (f variant) shows(a *answer.Value) bool { return a.Class != answer.File || 
 
 // isShown reports whether a file is shown in a page.
 func isShown(a *answer.Value) bool {
-	switch kind, _, _ := strings.Cut(mediaType(a), "/"); kind {
-	case "text":
+	name, _ := a.Name()
+	kind, _, _ := strings.Cut(mediaType(a), "/")
+	switch {
+	case kind == "text", name != "" && a.Type == menu.TypeText:
 		return a.Size <= maxText && !answer.IsRobots(a.Selector)
-	case "image", "audio", "video":
-		name, _ := a.Name()
+	case kind == "image", kind == "audio", kind == "video":
 		return name != ""
 	}
 	return false
@@ -353,6 +354,13 @@ func (p *page) text(w *pageWriter, name, text string) {
 	default:
 		w.prose(inPieces(p.untitledText(text)))
 	}
+}
+
+// Entry returns the markup of a text's page, for the entry of a feed.
+func Entry(q *answer.Asked, name, text string) string {
+	p, w := &page{Title: q.Title(name, false), own: q.Own}, &pageWriter{}
+	p.text(w, path.Base(name), readable([]byte(text)))
+	return w.String()
 }
 
 // untitledText returns a text without the title that it begins with, since the page has it

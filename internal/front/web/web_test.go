@@ -38,6 +38,7 @@ var hole = map[string]string{
 	"p.png":                "\x89PNG",
 	"s.mp3":                "ID3",
 	"x.zip":                "PK",
+	"d.json":               `{"a":1}`,
 	"1/typed.txt":          "a directory called 1\n",
 	"phlog/2026-01-02.txt": "first\n",
 	"no/.robots":           "User-agent: *\nDisallow: /\n",
@@ -194,7 +195,10 @@ func TestPages(t *testing.T) {
 		"/p.svg?raw":            {200, "image/svg+xml", "<svg"},
 		"/p.png":                {200, htmlText, `<img src="/p.png?raw" alt="p.png"`},
 		"/s.mp3":                {200, htmlText, `<audio controls src="/s.mp3?raw"`},
-		"/x.zip":                {200, "application/octet-stream", "PK"},
+		"/x.zip":                {200, "application/zip", "PK"},
+		"/big.bin":              {200, "application/octet-stream", "x"},
+		"/d.json":               {200, htmlText, "{&#34;a&#34;:1}"},
+		"/d.json?raw":           {200, "application/json", `{"a":1}`},
 		"/1/typed.txt":          {200, htmlText, "a directory called 1"},
 		"/phlog/":               {200, htmlText, `href="/phlog/feed.xml"`},
 		"/robots.txt":           {200, plainText, "Disallow"},
@@ -220,7 +224,7 @@ func TestPages(t *testing.T) {
 		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: header %v", path, res.Header)
 		}
-		if saved := res.Header.Get("Content-Disposition") == "attachment"; saved != (want.typ == "application/octet-stream") {
+		if saved := res.Header.Get("Content-Disposition") == "attachment"; saved != (want.typ == "application/octet-stream" || want.typ == "application/zip") {
 			t.Errorf("%s: sent to be saved: %v", path, saved)
 		}
 		if want.typ != htmlText && !strings.Contains(csp, "sandbox") {
