@@ -3,11 +3,9 @@ package client
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"reflect"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/gophd/gophd/robots"
@@ -15,64 +13,6 @@ import (
 )
 
 var me = robots.Robot{Names: []string{"mybot"}}
-
-// TestFromResponse: R12, for robots that fetch by themselves.
-func TestFromResponse(t *testing.T) {
-	const file = "User-agent: mybot\nDisallow: /private/\nCrawl-delay: 7\nComment: hello\n"
-	for status, want := range map[int]Access{
-		200: Successful, 204: Successful, 301: Unreachable, 304: Unreachable, 401: Unavailable, 404: Unavailable, 410: Unavailable,
-		408: Unreachable, 425: Unreachable, 429: Unreachable, 500: Unreachable, 503: Unreachable, 100: Unreachable, 999: Unreachable,
-	} {
-		header := http.Header{}
-		header.Set("Retry-After", "3600")
-		a := FromResponse(me, status, header, strings.NewReader(file))
-		if a.Access != want || a.Allowed("/private/x") != (want == Unavailable) || a.Allowed("/x") != (want != Unreachable) {
-			t.Errorf("%d: %v, /private/x %v, /x %v", status, a.Access, a.Allowed("/private/x"), a.Allowed("/x"))
-		}
-		delay, ok := a.CrawlDelay()
-		if ok != (want == Successful) || ok && (delay != 7*time.Second || len(a.Comments()) != 1) {
-			t.Errorf("%d: delay %v, %v, comments %v", status, delay, ok, a.Comments())
-		}
-		if time.Until(a.Pace.Next(time.Now())) < 50*time.Minute {
-			t.Errorf("%d: Retry-After does not count", status)
-		}
-	}
-	a := FromResponse(robots.Robot{Names: []string{"mybot", "Mozilla/5.0 (compatible; mybot/1.0)"}}, 200, nil, strings.NewReader(file))
-	if a.Access != Unreachable || a.Allowed("/x") || !strings.Contains(a.Err.Error(), `mean "mybot"`) {
-		t.Errorf("a User-Agent as a name: %v, %v", a.Access, a.Err)
-	}
-	a = FromResponse(me, 200, nil, iotest.ErrReader(errors.New("reset")))
-	if a.Access != Unreachable || a.Err == nil || a.Allowed("/") {
-		t.Errorf("a body that breaks off: %v, %v", a.Access, a.Err)
-	}
-	// What cannot be read is no permission.
-	for _, text := range []string{"\x1f\x8b\x08\x00abc", "U\x00s\x00e\x00r\x00-\x00a\x00:\x00*\x00\n\x00", "\x00User-agent: *\nAllow: /\n", "\x8b\x02\x80\x01\x0b\x02hello", "\x28\xb5\x2f\xfdx"} {
-		a := FromResponse(me, 200, nil, strings.NewReader(text))
-		if a.Access != Unreachable || !errors.Is(a.Err, robots.ErrUnreadable) || a.Allowed("/") {
-			t.Errorf("%q: %v, %v", text, a.Access, a.Err)
-		}
-		p := places{docs: map[string]string{first: text}}
-		if a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/"); a.Access != Unreachable || a.Allowed("/") {
-			t.Errorf("gopher: %q: %v", text, a.Access)
-		}
-	}
-	if a := FromResponse(me, 200, http.Header{"Content-Encoding": {"br"}}, strings.NewReader("\x8b\xff\xfe")); a.Access != Unreachable {
-		t.Errorf("brotli: %v", a.Access)
-	}
-	a = FromResponse(me, 200, nil, strings.NewReader("Disallow: /"+strings.Repeat("x", 50<<20)))
-	if a.Access != Successful || !a.File.Truncated() || a.Allowed("/a") || a.Decide("/a").Reason != robots.TooLarge {
-		t.Errorf("one line of 50 MB: %v, %+v", a.Access, a.Decide("/a"))
-	}
-}
-
-// TestLongLineOverGopher: a file that is one line beyond the limit is no menu.
-func TestLongLineOverGopher(t *testing.T) {
-	p := places{docs: map[string]string{first: "Disallow: /" + strings.Repeat("x", 1<<20), second: "404"}}
-	c := Client{Fetch: p.fetch}
-	if a := mustGet(t, &c, "gopher://h/"); a.Access != Successful || a.Allowed("/a") || a.Allowed("") {
-		t.Errorf("%v, allowed %v", a.Access, a.Allowed("/a"))
-	}
-}
 
 // TestStored: what is written is read back as the same, and decides the same.
 func TestStored(t *testing.T) {

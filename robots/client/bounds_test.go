@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/robots"
@@ -148,60 +146,6 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNothingFollows: a status that says nothing about the file is no permission.
-func TestNothingFollows(t *testing.T) {
-	for name, want := range map[string]Access{
-		"304": Unreachable, "300": Unreachable, "305": Unreachable, "302": Unreachable, "0": Unreachable, "42": Unreachable,
-		"302 ftp://h/robots.txt": Unreachable, "302 data:,": Unreachable, "301 gopher://h/0robots.txt": Unreachable, "302 javascript:1": Unreachable,
-		"307 %zz": Unreachable, "308 /a": Unavailable, "302 https://h/a": Unavailable, "404": Unavailable, "200": Successful,
-	} {
-		var status int
-		_, _ = fmt.Sscan(name, &status)
-		_, to, _ := strings.Cut(name, " ")
-		header := http.Header{}
-		if to != "" {
-			header.Set("Location", to)
-		}
-		a := FromResponse(me, status, header, nil)
-		if a.Access != want || a.Allowed("/x") != (want != Unreachable) || (a.Err == nil) != (want != Unreachable) {
-			t.Errorf("%s: %v, /x allowed %v, %v", name, a.Access, a.Allowed("/x"), a.Err)
-		}
-
-		// The client follows five redirects of those that lead somewhere.
-		loop := roundTrip(func(req *http.Request) (*http.Response, error) {
-			return &http.Response{Request: req, StatusCode: status, Header: header}, nil
-		})
-		c := Client{Fetcher: &Fetcher{Transport: loop}}
-		if a := mustGet(t, &c, "http://h/"); a.Access != want {
-			t.Errorf("client, %s: %v", name, a.Access)
-		}
-	}
-
-	// Rules from before, after a conditional request.
-	before := FromResponse(me, http.StatusOK, nil, strings.NewReader("User-agent: *\nDisallow: /a\n"))
-	before.Fetched, before.Stale = before.Fetched.Add(-48*time.Hour), true
-	now := before.NotModified(nil)
-	if now.Allowed("/a") || !now.Allowed("/b") || time.Since(now.Fetched) > time.Hour || now.Stale || now.Pace != before.Pace {
-		t.Errorf("not modified: %+v", now)
-	}
-
-	// A host says how long its file is good, without a validator, and then 304.
-	status := http.StatusOK
-	f := Fetcher{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
-		header := http.Header{"Cache-Control": {"max-age=600"}}
-		return &http.Response{Request: req, StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(denyA))}, nil
-	})}
-	synctest.Test(t, func(t *testing.T) {
-		c := Client{Fetcher: &f}
-		mustGet(t, &c, "http://h/")
-		time.Sleep(time.Hour)
-		status = http.StatusNotModified
-		if a := mustGet(t, &c, "http://h/"); !a.Stale || a.Err == nil {
-			t.Errorf("304 to a request without a condition: %+v", a)
-		}
-	})
-}
-
 // TestBusyGopher: a Gopher server that is busy says nothing about its file.
 func TestBusyGopher(t *testing.T) {
 	item := func(text string) string { return "3" + text + "\t\terror.host\t1\r\n.\r\n" }
@@ -227,63 +171,4 @@ func TestBusyGopher(t *testing.T) {
 	if got, ok := errors.AsType[*ErrorItem](a.Instead); !ok || got.Text != "No such selector" || a.Access != Unavailable {
 		t.Errorf("an error item: %v, %v", a.Access, a.Instead)
 	}
-}
-
-// TestHadFile: an error item, or nothing, from a host that had a file is no permission,
-// until thirty days have passed; a restart does not change that.
-func TestHadFile(t *testing.T) {
-	for _, reply := range []string{"3Not found\t\terror.host\t1\r\n.\r\n", emptyDoc} {
-		for _, most := range []int64{0, 1} { // with MaxBytes 1 the file itself is dropped
-			synctest.Test(t, func(t *testing.T) {
-				kept := &store{}
-				p := places{docs: map[string]string{first: denyA}}
-				c := &Client{Fetch: p.fetch, Store: kept, MaxBytes: most}
-				mustGet(t, c, "gopher://h/")
-				if most > 0 {
-					mustGet(t, c, "gopher://other/")
-					c.dropFile(c.host(dial.Origin{Scheme: "gopher", Host: "h", Port: "70"}))
-				}
-				p.set(first, reply)
-				p.set(second, reply)
-				time.Sleep(25 * time.Hour)
-				for range 3 {
-					a := mustGet(t, c, "gopher://h/")
-					if a.Allowed("/a") || a.Err == nil || a.File == nil && a.Access != Unreachable {
-						t.Errorf("%.3q: %+v", reply, a)
-					}
-					time.Sleep(5*time.Minute - time.Nanosecond)
-					asked := p.count()
-					mustGet(t, c, "gopher://h/")
-					if p.count() != asked {
-						t.Errorf("%.3q: asked again before five minutes", reply)
-					}
-					time.Sleep(time.Nanosecond)
-					synctest.Wait()
-					c = &Client{Fetch: p.fetch, Store: kept, MaxBytes: most}
-				}
-				time.Sleep(31 * 24 * time.Hour)
-				mustGet(t, c, "gopher://h/")
-				time.Sleep(5 * time.Minute)
-				if a := mustGet(t, c, "gopher://h/"); a.Access != Unavailable {
-					t.Errorf("%.3q, after a month: %v, %v", reply, a.Access, a.Err)
-				}
-			})
-		}
-	}
-}
-
-// TestNothingSent: a server over its limits closes the connection without a byte. Others
-// do so for what does not exist, and go on doing so.
-func TestNothingSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := places{docs: map[string]string{first: emptyDoc, second: emptyDoc}}
-		c := Client{Fetch: p.fetch}
-		if a := mustGet(t, &c, "gopher://h/"); a.Access != Unreachable {
-			t.Errorf("the first time: %v", a.Access)
-		}
-		time.Sleep(5 * time.Minute)
-		if a := mustGet(t, &c, "gopher://h/"); a.Access != Unavailable {
-			t.Errorf("the second time: %v, %v", a.Access, a.Err)
-		}
-	})
 }

@@ -15,116 +15,9 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/ask"
+	"github.com/gophd/gophd/robots/internal/dial"
 	"github.com/gophd/gophd/robots/internal/robotstest"
 )
-
-// TestClientDay proves G2 and R13: a file is good for 24 h, no longer, and one
-// that is not there as long.
-func TestClientDay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, doc := range []string{denyA, "404"} {
-			p := places{docs: map[string]string{onWeb: doc}}
-			c := Client{Fetch: p.fetch, MaxAge: 100 * time.Hour}
-			for i, pause := range []time.Duration{0, 24*time.Hour - 1, 1, time.Hour} {
-				time.Sleep(pause)
-				mustGet(t, &c, "https://h/")
-				if want := 1 + i/2; p.count() != want {
-					t.Errorf("%q: %d fetches after pause %d, want %d", doc, p.count(), i, want)
-				}
-			}
-		}
-	})
-}
-
-// TestClientClock proves that a clock can be put in.
-func TestClientClock(t *testing.T) {
-	now := time.Unix(0, 0)
-	p := places{docs: map[string]string{onWeb: denyA}}
-	c := Client{Fetch: p.fetch, Now: func() time.Time { return now }, MaxAge: time.Hour}
-	mustGet(t, &c, "https://h/")
-	now = now.Add(time.Hour)
-	if a := mustGet(t, &c, "https://h/"); p.count() != 2 || !a.Fetched.Equal(now) {
-		t.Errorf("%d fetches, the last at %v", p.count(), a.Fetched)
-	}
-}
-
-// TestClientStale proves R13: while a host is unreachable the old file holds,
-// even for years, and it is asked again every few minutes.
-func TestClientStale(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := places{docs: map[string]string{onWeb: denyA}}
-		c := Client{Fetch: p.fetch}
-		fetched := mustGet(t, &c, "https://h/").Fetched
-		p.set(onWeb, "")
-		for _, pause := range []time.Duration{24 * time.Hour, 1000 * 24 * time.Hour} {
-			time.Sleep(pause)
-			a := mustGet(t, &c, "https://h/")
-			if !a.Stale || a.Err == nil || !a.Fetched.Equal(fetched) || a.Decide("/a").Allowed || !a.Decide("/b").Allowed {
-				t.Errorf("after %v: %+v", pause, a)
-			}
-		}
-		p.set(onWeb, "404")
-		time.Sleep(5*time.Minute - 1)
-		if a := mustGet(t, &c, "https://h/"); !a.Stale {
-			t.Errorf("asked again too soon: %+v", a)
-		}
-		time.Sleep(time.Nanosecond)
-		if a := mustGet(t, &c, "https://h/"); a.Stale || a.Err != nil || a.Access != Unavailable {
-			t.Errorf("after the host came back: %+v", a)
-		}
-	})
-}
-
-// TestClientGoneAfterAbsence proves R12: that there was no file once is no
-// permission while the host is unreachable, and the 30 days begin again.
-func TestClientGoneAfterAbsence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := places{docs: map[string]string{}}
-		c := Client{Fetch: p.fetch}
-		mustGet(t, &c, "https://h/")
-		p.set(onWeb, "404")
-		time.Sleep(5 * time.Minute)
-		if a := mustGet(t, &c, "https://h/"); a.Access != Unavailable {
-			t.Errorf("without a file: %+v", a)
-		}
-		p.set(onWeb, "")
-		time.Sleep(31 * 24 * time.Hour)
-		if a := mustGet(t, &c, "https://h/"); a.Access != Unreachable || a.Decide("/a").Allowed {
-			t.Errorf("once unreachable: %+v", a)
-		}
-	})
-}
-
-// TestClientThirtyDays proves R12: a web host unreachable for 30 days is taken
-// for one without a file; a gopher host stays denied until it is reached.
-func TestClientThirtyDays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := places{docs: map[string]string{}}
-		c := Client{Fetch: p.fetch}
-		for _, test := range []struct {
-			pause     time.Duration
-			web, hole Access
-		}{
-			{0, Unreachable, Unreachable},
-			{30*24*time.Hour - 1, Unreachable, Unreachable},
-			{5 * time.Minute, Unavailable, Unreachable},
-		} {
-			time.Sleep(test.pause)
-			web, hole := mustGet(t, &c, "https://h/"), mustGet(t, &c, "gopher://h/")
-			if web.Access != test.web || hole.Access != test.hole {
-				t.Errorf("after %v: %v and %v", test.pause, web.Access, hole.Access)
-			}
-			if web.Err == nil {
-				t.Error("no error tells that the host is unreachable")
-			}
-		}
-		p.set(first, denyA)
-		time.Sleep(5 * time.Minute)
-		if a := mustGet(t, &c, "gopher://h/"); a.Access != Successful || a.Err != nil {
-			t.Errorf("once reached: %+v", a)
-		}
-	})
-}
 
 // TestClientOneFetch proves that many waiters share one fetch, and that one who
 // leaves, even the first, does not end it.
@@ -229,4 +122,82 @@ func TestClientSize(t *testing.T) {
 	if n := len(c.cache.hosts); n != 2 || c.cache.recent.Len() != n {
 		t.Errorf("%d hosts remembered, %d in order", n, c.cache.recent.Len())
 	}
+}
+
+// TestLifeOfHost: what holds while a host's file is there, gone, or cannot be had (G2, R12,
+// R13): a file for 24 hours, then until the host is reached; a failure for five minutes. An
+// error item of Gopher, or nothing, in place of a file that was there is a failure. A web
+// host that fails for thirty days has no file, a hole only if it answers. No restart, and
+// no small MaxBytes, changes that.
+func TestLifeOfHost(t *testing.T) {
+	const hour, day, month = time.Hour, 24 * time.Hour, 30 * 24 * time.Hour
+	const item = "3Not found\t\terror.host\t1\r\n.\r\n"
+	type step struct {
+		wait time.Duration
+		doc  string // sent from now on; "": the host cannot be reached
+		want string
+		ask  int // fetches so far; 0: not counted
+	}
+	for name, test := range map[string]struct {
+		url   string
+		most  time.Duration // MaxAge
+		steps []step
+	}{
+		"a day":         {onWeb, 100 * hour, []step{{0, denyA, "file", 1}, {day - 1, denyA, "file", 1}, {1, denyA, "file", 2}, {hour, denyA, "file", 2}}},
+		"a day of none": {onWeb, 0, []step{{0, "404", "none", 1}, {day - 1, "404", "none", 1}, {1, "404", "none", 2}}},
+		"an hour":       {onWeb, hour, []step{{0, denyA, "file", 1}, {hour, denyA, "file", 2}}},
+		"stale":         {onWeb, 0, []step{{0, denyA, "file", 1}, {day, "", "stale", 2}, {5*time.Minute - 1, "404", "stale", 2}, {1, "404", "none", 3}}},
+		"years":         {onWeb, 0, []step{{0, denyA, "file", 1}, {1000 * day, "", "stale", 2}, {1000 * day, "", "stale", 3}}},
+		"thirty days":   {onWeb, 0, []step{{0, "", "unreachable", 1}, {month - 1, "", "unreachable", 2}, {5 * time.Minute, "", "none", 3}}},
+		"from anew":     {onWeb, 0, []step{{0, "", "unreachable", 1}, {hour, "404", "none", 2}, {month + day, "", "unreachable", 3}, {month + day, "", "none", 4}}},
+		"a hole":        {first, 0, []step{{0, "", "unreachable", 0}, {month + day, "", "unreachable", 0}, {hour, denyA, "file", 0}}},
+		"an error item": {first, 0, []step{{0, denyA, "file", 0}, {25 * hour, item, "stale", 0}, {5 * time.Minute, item, "stale", 0}, {month + day, item, "none", 0}}},
+		"nothing":       {first, 0, []step{{0, denyA, "file", 0}, {25 * hour, emptyDoc, "stale", 0}, {month + day, emptyDoc, "stale", 0}, {hour, emptyDoc, "none", 0}}},
+		"never a file":  {first, 0, []step{{0, emptyDoc, "unreachable", 0}, {5 * time.Minute, emptyDoc, "none", 0}}},
+	} {
+		for _, mode := range []string{"", "restarted", "without memory"} {
+			synctest.Test(t, func(t *testing.T) {
+				p := places{docs: map[string]string{}}
+				c := &Client{Fetch: p.fetch, MaxAge: test.most, Store: &store{}}
+				for i, step := range test.steps {
+					time.Sleep(step.wait)
+					p.set(test.url, step.doc)
+					if test.url == first {
+						p.set(second, step.doc)
+					}
+					if i > 0 && mode == "restarted" {
+						c = &Client{Fetch: p.fetch, MaxAge: test.most, Store: c.Store}
+					}
+					if mode == "without memory" {
+						c.MaxBytes = 1
+						mustGet(t, c, "https://other/")
+						c.dropFile(c.host(mustOrigin(t, test.url)))
+					}
+					a := mustGet(t, c, test.url)
+					got := map[Access]string{Successful: "file", Unavailable: "none", Unreachable: "unreachable"}[a.Access]
+					if a.Stale {
+						got = "stale"
+					}
+					if mode == "without memory" && step.want == "stale" && a.Access == Unreachable {
+						step.want = got // the file is gone, but not what is known of the host
+					}
+					if got != step.want || a.Allowed("/a") != (got == "none") || a.Allowed("/b") != (got != "unreachable") {
+						t.Errorf("%s %s: step %d: %s, want %s (%v)", name, mode, i, got, step.want, a.Err)
+					}
+					if mode != "without memory" && step.ask > 0 && p.count() != step.ask {
+						t.Errorf("%s %s: step %d: %d fetches, want %d", name, mode, i, p.count(), step.ask)
+					}
+					synctest.Wait()
+				}
+			})
+		}
+	}
+}
+
+func mustOrigin(t *testing.T, url string) dial.Origin {
+	_, o, err := parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }

@@ -13,9 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/gophd/gophd/robots"
-	"github.com/gophd/gophd/robots/readers"
 )
 
 // emptyDoc is a document without a byte.
@@ -118,117 +115,6 @@ func TestClientFetchOrder(t *testing.T) {
 	}
 }
 
-// TestClientAccess proves R12 for http: not there allows all, unreachable
-// denies all.
-func TestClientAccess(t *testing.T) {
-	p := places{docs: map[string]string{onWeb: "404", "http://h/robots.txt": "Welcome!\n"}}
-	c := Client{Fetch: p.fetch}
-	for raw, want := range map[string]Access{
-		"https://h/a":      Unavailable,
-		"http://h/a":       Successful,
-		"http://nowhere/a": Unreachable,
-	} {
-		d, err := c.Allowed(t.Context(), raw)
-		if a := mustGet(t, &c, raw); a.Access != want || d.Allowed != (want != Unreachable) {
-			t.Errorf("%s: %v, allowed %v, want %v", raw, a.Access, d.Allowed, want)
-		}
-		if errors.Is(err, ErrUnreachable) != (want == Unreachable) {
-			t.Errorf("%s: error %v", raw, err)
-		}
-	}
-}
-
-// TestClientOrigins proves that scheme, host and port make an authority.
-func TestClientOrigins(t *testing.T) {
-	p := places{docs: map[string]string{}}
-	c := Client{Fetch: p.fetch}
-	for _, raw := range []string{
-		"https://h/a", "https://H:443/b?c", "https://user:word@h/", // one
-		"https://h:444/", "http://h/", "http://[::1]/", "http://[::1]:8000/", "gopher://h/", "gophers://h/", // six more
-	} {
-		mustGet(t, &c, raw)
-	}
-	want := []string{
-		onWeb, "https://h:444/robots.txt", "http://h/robots.txt",
-		"http://[::1]/robots.txt", "http://[::1]:8000/robots.txt", first, "gophers://h/0robots.txt",
-	}
-	if !slices.Equal(p.asked, want) {
-		t.Errorf("asked %q, want %q", p.asked, want)
-	}
-}
-
-// TestClientRefusesURLs proves that an URL that names no host is an error.
-func TestClientRefusesURLs(t *testing.T) {
-	var c Client
-	for raw, fails := range map[string]string{
-		"":           "scheme is none of gemini, gopher, gophers, http, https",
-		"/a":         "scheme is none of gemini, gopher, gophers, http, https",
-		"mailto:a@h": "scheme is none of gemini, gopher, gophers, http, https",
-		"http:///a":  "no host",
-		"http://h:x": "invalid port",
-		"http://h:0": `port "0" is not from 1 to 65535`,
-
-		"gopher://h:65536": `port "65536" is not from 1 to 65535`,
-		"irc://h":          "scheme",
-		"%":                "invalid URL escape",
-	} {
-		if _, err := c.Allowed(t.Context(), raw); err == nil || !strings.Contains(err.Error(), fails) {
-			t.Errorf("%q: error %v, want %s", raw, err, fails)
-		}
-		if a, err := c.Get(t.Context(), raw); err == nil {
-			t.Errorf("%q: %+v, want an error", raw, a)
-		}
-	}
-}
-
-// TestClientContext proves that an ended context is an error, not a denial.
-func TestClientContext(t *testing.T) {
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	release := make(chan struct{})
-	defer close(release)
-	c := Client{Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) {
-		<-release
-		return nil, fs.ErrNotExist
-	}}
-	if _, err := c.Allowed(ended, "https://h/"); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnreachable) {
-		t.Errorf("error %v, want the end of the context", err)
-	}
-}
-
-func TestAccessString(t *testing.T) {
-	for a, want := range map[Access]string{Successful: "successful", Unavailable: "unavailable", Unreachable: "unreachable", 9: "unreachable"} {
-		if got := a.String(); got != want {
-			t.Errorf("access %d is %q, want %q", a, got, want)
-		}
-	}
-}
-
-// TestClientAllowed proves what of an URL the rules are held against.
-func TestClientAllowed(t *testing.T) {
-	p := places{docs: map[string]string{
-		first: "Disallow: /a b\nDisallow: /q?x\nDisallow: robots\n",
-		onWeb: "User-agent: *\nDisallow: /q?x\n",
-	}}
-	c := Client{Fetch: p.fetch}
-	for raw, want := range map[string]bool{
-		"gopher://h":                true,
-		"gopher://h/0/a%20b":        false,
-		"gopher://h/7/s%09/a":       true,
-		"gopher://h/7/a%20b%09what": false,
-		"gopher://h/1/q?xy":         false,
-		"gopher://h/0robots":        false,
-		"gopher://h/0/robots":       true,
-		"https://h/q?xy":            false,
-		"https://h/q":               true,
-		"https://h":                 true,
-	} {
-		if d, err := c.Allowed(t.Context(), raw); err != nil || d.Allowed != want {
-			t.Errorf("%s: %v, %v, want %v", raw, d.Allowed, err, want)
-		}
-	}
-}
-
 // TestClientLimit proves R14: what is beyond the limit is not read, and half a
 // line is no rule.
 func TestClientLimit(t *testing.T) {
@@ -237,22 +123,6 @@ func TestClientLimit(t *testing.T) {
 	a := mustGet(t, &c, "https://h/")
 	if a.Decide("/a").Allowed || !a.Decide("/bee").Allowed {
 		t.Errorf("/a %v, /bee %v", a.Decide("/a"), a.Decide("/bee"))
-	}
-}
-
-// TestClientComments proves C9: Comment lines are handed over.
-func TestClientComments(t *testing.T) {
-	p := places{docs: map[string]string{
-		onWeb: "User-agent: me\nRobot-version: 2.0\nComment: because you try\nComment: all the time\nDisallow: /a*\n" +
-			"User-agent: *\nComment: not for you\nDisallow: *\n",
-	}}
-	c := Client{Agent: "me", Fetch: p.fetch, Dialect: func(string) robots.Dialect { return readers.Extended }}
-	a := mustGet(t, &c, "https://h/")
-	if got, want := a.Comments(), []string{"because you try", "all the time"}; !slices.Equal(got, want) {
-		t.Errorf("comments %q, want %q", got, want)
-	}
-	if got := mustGet(t, &c, "https://nowhere/").Comments(); got != nil {
-		t.Errorf("comments %q of a host that is unreachable", got)
 	}
 }
 
@@ -280,4 +150,36 @@ func TestClientPace(t *testing.T) {
 			t.Errorf("waited %v after %d fetches, want 8 s", got, p.count())
 		}
 	})
+}
+
+// TestHosts: scheme, host and port make a host, however it is written.
+func TestHosts(t *testing.T) {
+	for file, urls := range map[string]string{
+		"https://h/robots.txt":                     "https://h/a https://H:443/b?c https://user:word@h/ HTTPS://h./",
+		"https://h:444/robots.txt":                 "https://h:444/",
+		"http://h/robots.txt":                      "http://h:080/",
+		"http://[::1]/robots.txt":                  "http://[::1]/ http://[0:0:0:0:0:0:0:1]/ http://[0000::0001]:80/",
+		"http://[::1]:8000/robots.txt":             "http://[::1]:8000",
+		"gophers://h/0robots.txt":                  "gophers://h gophers://H:70/1/x",
+		"https://xn--bcher-kva.example/robots.txt": "https://bücher.example/a https://BÜCHER.example:443/ https://xn--bcher-kva.example./",
+	} {
+		p := places{docs: map[string]string{file: denyA}}
+		c := Client{Fetch: p.fetch}
+		for u := range strings.FieldsSeq(urls) {
+			if a := mustGet(t, &c, u); a.Access != Successful || !slices.Equal(p.asked, []string{file}) {
+				t.Errorf("%s: %v, asked %q", u, a.Access, p.asked)
+			}
+		}
+	}
+	var c Client
+	for raw, fails := range map[string]string{
+		"": "scheme is none of gemini, gopher, gophers, http, https", "/a": "scheme is none of", "mailto:a@h": "scheme is none of", "irc://h": "scheme",
+		"http:///a": "no host", "http://h:x": "invalid port", "http://h:0": `port "0" is not from 1 to 65535`, "gopher://h:65536": `port "65536"`, "%": "invalid URL escape",
+	} {
+		a, err := c.Get(t.Context(), raw)
+		d, err2 := c.Allowed(t.Context(), raw)
+		if a != nil || d.Allowed || err == nil || err2 == nil || !strings.Contains(err.Error(), fails) {
+			t.Errorf("%q: %v, %v, want %s", raw, err, err2, fails)
+		}
+	}
 }

@@ -217,6 +217,8 @@ func (v validity) after(header http.Header) validity {
 // asRobotsFile returns why an answer holds no robots file, or nil.
 func (r *Reply) asRobotsFile(known validity) error {
 	switch {
+	case headerSize(r.Header) > maxHeader: // a client of the caller's reads more than ours
+		return fmt.Errorf("the header of the response has more than %d bytes", maxHeader)
 	case r.Status == http.StatusNotModified && (known.etag != "" || known.modified != ""):
 		return errNotModified
 	case r.Header == nil && (r.Status/10 == 2 || r.Status == 0): // of Gemini or Gopher
@@ -360,12 +362,6 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	}
 	if resp.Header == nil {
 		resp.Header = http.Header{}
-	}
-
-	// A Transport of the caller's may have read more than ours does.
-	if headerSize(resp.Header) > maxHeader {
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("the header of the response has more than %d bytes", maxHeader)
 	}
 	return &Reply{URL: u, Status: resp.StatusCode, Meta: resp.Header.Get("Content-Type"), Header: resp.Header, Body: resp.Body}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +18,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/robotstest"
 )
 
@@ -129,32 +127,6 @@ func TestFetchGopherContext(t *testing.T) {
 	})
 }
 
-// TestFetchLoopback proves both ways over sockets.
-func TestFetchLoopback(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	go func() {
-		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-			robotstest.Play(t, conn, "> robots.txt\n< Disallow: /a")
-		}
-	}()
-	s := httptest.NewServer(http.RedirectHandler("/elsewhere", http.StatusFound))
-	defer s.Close()
-	var c Client
-	if d, err := c.Allowed(t.Context(), "gopher://"+l.Addr().String()+"/0/a"); err != nil || d.Allowed {
-		t.Errorf("gopher: %v, %v", d.Allowed, err)
-	}
-	if a := mustGet(t, &c, s.URL+"/a"); a.Access != Unavailable || a.Err != nil {
-		t.Errorf("http: %+v", a)
-	}
-	if _, err := c.Allowed(t.Context(), "gopher://"+robotstest.DeadAddress(t)); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("nobody there: error %v", err)
-	}
-}
-
 // web is an http.RoundTripper in memory: a status and a body for an URL.
 type web map[string]string
 
@@ -177,86 +149,6 @@ func (w web) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(strings.NewReader(text))
 	return resp, nil
-}
-
-// TestFetchStatus proves the access results of R12 and the redirects of R11.
-func TestFetchStatus(t *testing.T) {
-	w := web{
-		"http://h/200": "200 text",
-		"http://h/204": "204",
-		"http://h/401": "401 no",
-		"http://h/404": "404 no",
-		"http://h/429": "429 slow",
-		"http://h/500": "500 oh",
-		"http://h/503": "503 oh",
-		"http://h/304": "304",
-		"http://h/999": "999 go away",
-		"http://h/ftp": "302 ftp://h/robots.txt",
-		"http://h/end": "301 http://gone/robots.txt",
-		// Five redirects across hosts and schemes are followed, six are not.
-		"http://h/6":   "301 http://h/5",
-		"http://h/5":   "301 https://h2/4",
-		"https://h2/4": "302 /3",
-		"https://h2/3": "303 http://h3/2",
-		"http://h3/2":  "307 /1",
-		"http://h3/1":  "308 http://h/200",
-	}
-	f := Fetcher{Transport: w}
-	for raw, want := range map[string]string{
-		"http://h/200": "text",
-		"http://h/204": "",
-		"http://h/401": "absent",
-		"http://h/404": "absent",
-		"http://h/429": "unreachable",
-		"http://h/304": "unreachable",
-		"http://h/999": "unreachable",
-		"http://h/500": "unreachable",
-		"http://h/503": "unreachable",
-		"http://h/ftp": "unreachable",
-		"http://h/end": "unreachable",
-		"http://h/5":   "text",
-		"http://h/6":   "absent",
-	} {
-		got, err := fetched(t, &f, raw)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			got = "absent"
-		case err != nil:
-			got = "unreachable"
-		}
-		if got != want {
-			t.Errorf("%s: %s (%v), want %s", raw, got, err, want)
-		}
-	}
-}
-
-// TestRedirectedRules proves R11: rules found on another host bind the first.
-func TestRedirectedRules(t *testing.T) {
-	f := Fetcher{Transport: web{
-		"http://h/robots.txt":     "301 http://other/rules",
-		"http://other/rules":      "200 User-agent: *\nDisallow: /a",
-		"http://other/robots.txt": "404",
-	}}
-	c := Client{Fetch: f.Fetch}
-	for raw, want := range map[string]bool{"http://h/a": false, "http://h/b": true, "http://other/a": true} {
-		if d, err := c.Allowed(t.Context(), raw); err != nil || d.Allowed != want {
-			t.Errorf("%s: %v, %v, want %v", raw, d.Allowed, err, want)
-		}
-	}
-}
-
-func TestFetchUserAgent(t *testing.T) {
-	var got string
-	f := Fetcher{UserAgent: "examplebot", Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
-		got = req.UserAgent()
-		return nil, io.ErrUnexpectedEOF
-	})}
-	if _, err := fetched(t, &f, "https://h/"); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("error %v", err)
-	}
-	if got != "examplebot" {
-		t.Errorf("User-Agent %q", got)
-	}
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -396,15 +288,16 @@ func TestRedirectIntoNetwork(t *testing.T) {
 	}
 }
 
-// TestUnrequestedCoding: a body in a coding that was not requested cannot be read.
-func TestUnrequestedCoding(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "br")
-		_, _ = io.WriteString(w, "User-agent: *\nAllow: /\n")
-	}))
-	defer s.Close()
-	c := Client{}
-	if d, err := c.Allowed(t.Context(), s.URL+"/a"); d.Allowed || !errors.Is(err, robots.ErrUnreadable) {
-		t.Errorf("%v, %v", d.Allowed, err)
+// TestRedirects: five in a row are followed across hosts (R11), and the rules bind the first.
+func TestRedirects(t *testing.T) {
+	chain := web{
+		"http://h6/robots.txt": "301 http://h/robots.txt", "http://h/robots.txt": "301 https://h2/4", "https://h2/4": "302 /3", "https://h2/3": "303 http://h3/2", "http://h3/2": "307 /1",
+		"http://h3/1": "308 http://h3/rules", "http://h3/rules": "200 User-agent: *\nDisallow: /a", "http://h3/robots.txt": "404", "http://end/robots.txt": "301 http://gone/",
+	}
+	c := Client{Fetcher: &Fetcher{Transport: chain}}
+	for u, want := range map[string]bool{"http://h/a": false, "http://h/b": true, "http://h3/a": true, "http://h6/a": true, "http://end/b": false} {
+		if a := mustGet(t, &c, u); a.Allowed(u) != want {
+			t.Errorf("%s: %v, %v", u, a.Access, a.Err)
+		}
 	}
 }

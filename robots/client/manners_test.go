@@ -92,17 +92,6 @@ func TestMaxDelay(t *testing.T) {
 	}
 }
 
-// TestOneHost: the spellings of a host are one host.
-func TestOneHost(t *testing.T) {
-	p := places{docs: map[string]string{"https://xn--bcher-kva.example/robots.txt": denyA}}
-	c := Client{Fetch: p.fetch}
-	for _, u := range []string{"https://bücher.example/a", "https://BÜCHER.example:443/", "https://xn--bcher-kva.example./", "HTTPS://XN--BCHER-KVA.EXAMPLE/"} {
-		if a := mustGet(t, &c, u); a.Access != Successful || p.count() != 1 {
-			t.Errorf("%s: %v, %d fetches", u, a.Access, p.count())
-		}
-	}
-}
-
 // store is a Store in memory.
 type store struct{ kept sync.Map }
 
@@ -172,27 +161,6 @@ func TestStore(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestDirStore(t *testing.T) {
-	d := DirStore(t.TempDir())
-	const origin = "gopher://[::1]:70"
-	if _, err := d.Load(t.Context(), origin); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("nothing was saved: %v", err)
-	}
-	for _, text := range []string{"one", "two"} {
-		if err := d.Save(t.Context(), origin, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		got, err := d.Load(t.Context(), origin)
-		all, listed := d.List(t.Context())
-		if string(got) != text || err != nil || listed != nil || !slices.Equal(all, []string{origin}) {
-			t.Errorf("%q, %v; %q, %v", got, err, all, listed)
-		}
-	}
-	if err := DirStore("/nowhere/at/all").Save(t.Context(), origin, nil); err == nil {
-		t.Error("saved nowhere")
-	}
 }
 
 // TestFreshness: Cache-Control within the 24 hours of R13, ETag and Last-Modified.

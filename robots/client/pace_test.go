@@ -157,20 +157,6 @@ func TestPaceOddBounds(t *testing.T) {
 	}
 }
 
-// TestPaceHold: Retry-After is kept, and a shorter one does not undo it.
-func TestPaceHold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var p Pace
-		start := time.Now()
-		p.Hold(start.Add(time.Minute))
-		p.Hold(start.Add(time.Second))
-		mustWait(t, &p)
-		if got := time.Since(start); got != time.Minute {
-			t.Errorf("the first request came after %v", got)
-		}
-	})
-}
-
 // TestPaceManyWaiters proves that goroutines go one after the other, each after
 // the full interval, and that one that leaves takes no turn.
 func TestPaceManyWaiters(t *testing.T) {

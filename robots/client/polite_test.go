@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"slices"
@@ -258,37 +259,10 @@ func TestAgentNames(t *testing.T) {
 	var seen []string
 	c := Client{Agent: "mybot", Fetcher: &Fetcher{Transport: site(denyA, &seen)}}
 	mustGet(t, &c, "http://h/")
-	if !slices.Equal(seen, []string{"/robots.txt mybot"}) {
+	c.Fetcher.UserAgent = "MyBot/1.0 (+https://example.org/bot)"
+	mustGet(t, &c, "http://h2/")
+	if !slices.Equal(seen, []string{"/robots.txt mybot", "/robots.txt MyBot/1.0 (+https://example.org/bot)"}) {
 		t.Errorf("sent %q", seen)
-	}
-}
-
-// TestSameHost: an address is one host, however it is written.
-func TestSameHost(t *testing.T) {
-	p := places{docs: map[string]string{"http://[::1]/robots.txt": denyA}}
-	c := Client{Fetch: p.fetch}
-	for _, u := range []string{"http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[0000::0001]:80/"} {
-		if a := mustGet(t, &c, u); a.Allowed(u+"a") || !a.Allowed(u+"b") || p.count() != 1 {
-			t.Errorf("%s: %d fetches", u, p.count())
-		}
-	}
-}
-
-// TestCodings: what is no coding changes nothing, for the client and for FromResponse.
-func TestCodings(t *testing.T) {
-	for coding, want := range map[string]Access{"utf-8": Successful, "none": Successful, "identity": Successful, "": Successful, "br": Unreachable, "X-GZIP": Unreachable, "identity, zstd": Unreachable} {
-		header := http.Header{"Content-Encoding": {coding}}
-		body := denyA
-		if want == Unreachable {
-			body = "\x8b\x02\x80"
-		}
-		c := Client{Fetcher: &Fetcher{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
-		})}}
-		a, b := mustGet(t, &c, "http://h/"), FromResponse(me, http.StatusOK, header, strings.NewReader(body))
-		if a.Access != want || b.Access != want {
-			t.Errorf("%q: client %v, FromResponse %v, want %v", coding, a.Access, b.Access, want)
-		}
 	}
 }
 
@@ -325,6 +299,9 @@ func TestUntil(t *testing.T) {
 // TestDirStoreNames: any host has a file, and the caller learns that one cannot be saved.
 func TestDirStoreNames(t *testing.T) {
 	d := DirStore(t.TempDir())
+	if _, err := d.Load(t.Context(), "gopher://h:70"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing was saved: %v", err)
+	}
 	long := "gophers://" + strings.Repeat(strings.Repeat("h", 60)+".", 4) + "example:65535"
 	want := []string{"gopher://[fe80::1%lo]:70", long, "http://h:80"}
 	slices.Sort(want)
