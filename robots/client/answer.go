@@ -44,7 +44,7 @@ func (a Access) String() string {
 }
 
 // HostRules holds a host's rules for one robot. It can be stored as JSON; read back,
-// it has no Pace, and its rules bind the same robot. See [Client.Put].
+// it has no Pace, and its rules bind the same robot.
 type HostRules struct {
 	Access  Access
 	File    *robots.File // nil unless Successful
@@ -128,8 +128,8 @@ func (a *HostRules) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.
 // Allowed reports whether the robot may fetch a selector, or a URL of the host.
 func (a *HostRules) Allowed(selector string) bool { return a.Decide(selector).Allowed }
 
-// Decide matches a selector with the file, or what [Target] makes of a URL of the
-// host. It never allows a URL of another host, if the host is known: the rules of
+// Decide matches a selector with the file, or the part of a URL of the host that a
+// request names. It never allows a URL of another host, if the host is known: the rules of
 // [FromResponse] are of any.
 func (a *HostRules) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
@@ -164,8 +164,8 @@ func (a *HostRules) compared(sel string) string {
 	gopher := strings.HasPrefix(a.URL, "gopher")
 	if scheme, _, found := strings.Cut(sel, "://"); found {
 		scheme = strings.TrimSuffix(strings.ToLower(scheme), "s")
-		if target, err := Target(sel); err == nil && (scheme == "http" && !gopher || scheme == "gopher" && gopher) {
-			sel = target
+		if u, _, err := parse(sel); err == nil && (scheme == "http" && !gopher || scheme == "gopher" && gopher) {
+			sel = target(u)
 		}
 	}
 	if gopher && a.File.Dialect() == robots.RFC9309 {

@@ -54,30 +54,6 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestPut: a stored answer is good until a day after it was fetched.
-func TestPut(t *testing.T) {
-	p := places{docs: map[string]string{onWeb: "404"}}
-	now := time.Now()
-	c := Client{Agent: "mybot", Fetch: p.fetch, Now: func() time.Time { return now }}
-	a := &HostRules{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /\nCrawl-delay: 30\n")), Fetched: now.Add(-23 * time.Hour)}
-	if err := c.Put(onWeb, a); err != nil {
-		t.Fatal(err)
-	}
-	if got := mustGet(t, &c, "https://h/a"); got.Allowed("/a") || p.count() != 0 || got.Pace == nil {
-		t.Errorf("the stored answer does not hold: %+v, %d fetches", got, p.count())
-	}
-	now = now.Add(2 * time.Hour)
-	if got := mustGet(t, &c, "https://h/a"); !got.Allowed("/a") || p.count() != 1 {
-		t.Errorf("the stored answer holds for more than a day: %+v", got)
-	}
-	if err := c.Put(onWeb, &HostRules{Fetched: now}); err != nil || mustGet(t, &c, onWeb).Access != Unavailable {
-		t.Error("rules that say nothing hold")
-	}
-	if err := c.Put("ftp://h/", a); err == nil {
-		t.Error("ftp has robots files")
-	}
-}
-
 // TestNames: the first of the robot's names that a group names counts, and all of
 // its categories do.
 func TestNames(t *testing.T) {

@@ -83,8 +83,6 @@ func TestConcurrentUse(t *testing.T) {
 					err = c.Flush(t.Context())
 				case 1:
 					err = c.Restore(t.Context())
-				case 2:
-					err = c.Put(u, a)
 				}
 				if err != nil {
 					t.Error(err)

@@ -128,3 +128,16 @@ func ExampleFromResponse() {
 	// FooBot false true 0s [https://example.org/map.xml]
 	// BarBot true false 5s [https://example.org/map.xml]
 }
+
+// What may be done with a page: the most restrictive of what the site's file and the
+// page's own header state.
+func ExampleHostRules_Preferences() {
+	file := strings.NewReader("User-agent: *\nAllow: /\nContent-Usage: search=y\nContent-Signal: ai-train=no\n")
+	rules := client.FromResponse(robots.Robot{Names: []string{"examplebot"}}, 200, nil, file)
+	for _, p := range rules.Preferences("/poem.html", http.Header{"X-Robots-Tag": {"noindex"}}) {
+		fmt.Println(p.Key, p.Value, p.Origin)
+	}
+	// Output:
+	// search n X-Robots-Tag
+	// train-ai n robots.txt:4: Content-Signal
+}

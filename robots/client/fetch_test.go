@@ -246,11 +246,11 @@ func TestIsPublic(t *testing.T) {
 		"2001:db8::1": false, "2002:808:808::1": true, "2002:a00:1::1": false, "2002:c0a8:101::1": false, "2606:4700::1111": true, "2620:4f:8000::1": true, "3fff::1": false, "3fff:1000::": true,
 		"5f00::1": false, "fc00::1": false, "fd12::1": false, "fe80::1%lo": false, "febf::1": false, "fec0::1": false, "ff02::1": false,
 	} {
-		if got := IsPublic(netip.MustParseAddr(ip)); got != want {
+		if got := isPublic(netip.MustParseAddr(ip)); got != want {
 			t.Errorf("%s: public %v", ip, got)
 		}
 	}
-	if IsPublic(netip.Addr{}) {
+	if isPublic(netip.Addr{}) {
 		t.Error("no address is public")
 	}
 }

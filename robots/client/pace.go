@@ -75,12 +75,6 @@ func (p *Pace) Follow(fields []robots.Field) {
 	p.update(func() { p.plan = newPlan(fields, cmp.Or(p.max, maxDelay)) })
 }
 
-// Cool makes the pace keep the cooldown of an IRC network, whether it allows or
-// denies to be indexed, instead of anything followed before.
-func (p *Pace) Cool(c readers.Crawler) {
-	p.update(func() { p.plan = plan{always: max(c.Cooldown, 1)} })
-}
-
 // SetMin sets the least time between two requests, even if the host asks for less. If
 // it asks for none, d replaces the ten seconds of the rule of thumb. Zero restores the
 // defaults: one second, and ten.

@@ -92,25 +92,6 @@ func TestPaceVisitTime(t *testing.T) {
 	})
 }
 
-// TestPaceCooldown proves I10: the cooldown of an IRC network is kept, with a
-// denial too.
-func TestPaceCooldown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []readers.Crawler{{Index: readers.IndexAllow, Cooldown: time.Hour}, {Index: readers.IndexDeny, Cooldown: readers.MaxCooldown}, {Index: readers.IndexAllow, Cooldown: time.Second}} {
-			var p Pace
-			p.Cool(c)
-			now := time.Now()
-			if got := p.Next(now); !got.Equal(now) {
-				t.Errorf("first visit at %v, want %v", got, now)
-			}
-			mustWait(t, &p)
-			if got := p.Next(now).Sub(now); got != c.Cooldown {
-				t.Errorf("%v: next visit after %v", c, got)
-			}
-		}
-	})
-}
-
 // TestPaceMin: the longer of mine and theirs, and mine where they ask for nothing.
 func TestPaceMin(t *testing.T) {
 	for _, test := range []struct {

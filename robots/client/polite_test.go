@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots"
-	"github.com/gophd/gophd/robots/readers"
 )
 
 // site is a web site in memory: a robots.txt, and pages that say their path.
@@ -62,7 +61,6 @@ func TestTooSoon(t *testing.T) {
 		none.Answered()
 		none.SetMin(1)
 		none.SetMax(1)
-		none.Cool(readers.Crawler{})
 	})
 }
 

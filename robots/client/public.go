@@ -68,9 +68,9 @@ var carriesIPv4 = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
 }
 
-// IsPublic reports whether an address is globally reachable by IANA's registries. An
+// isPublic reports whether an address is globally reachable by IANA's registries. An
 // IPv6 address that stands for an IPv4 one is public if that is.
-func IsPublic(ip netip.Addr) bool {
+func isPublic(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if !ip.IsValid() {
 		return false
@@ -78,7 +78,7 @@ func IsPublic(ip netip.Addr) bool {
 	for _, c := range carriesIPv4 {
 		if c.prefix.Contains(ip) {
 			b := ip.As16()
-			return IsPublic(netip.AddrFrom4([4]byte(b[c.at : c.at+4])))
+			return isPublic(netip.AddrFrom4([4]byte(b[c.at : c.at+4])))
 		}
 	}
 	return !within(notPublic, ip) || within(publicAfterAll, ip)
@@ -93,7 +93,7 @@ func within(blocks []netip.Prefix, ip netip.Addr) bool {
 	return false
 }
 
-// DialPublic connects to public addresses only ([IsPublic]): it checks the address after
+// DialPublic connects to public addresses only ([isPublic]): it checks the address after
 // the name is resolved, for each redirect too. It is for [Fetcher.Dial].
 func DialPublic(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
@@ -101,7 +101,7 @@ func DialPublic(ctx context.Context, network, address string) (net.Conn, error) 
 		if err != nil {
 			return err
 		}
-		if !IsPublic(at.Addr()) {
+		if !isPublic(at.Addr()) {
 			return fmt.Errorf("%s: %w", at.Addr(), ErrPrivate)
 		}
 		return nil
@@ -123,7 +123,7 @@ func (h *hops) connect(ctx context.Context, network, address string) (net.Conn, 
 		return nil, err
 	}
 	at, err := netip.ParseAddrPort(conn.RemoteAddr().String())
-	public := err == nil && IsPublic(at.Addr())
+	public := err == nil && isPublic(at.Addr())
 	switch {
 	case !h.later:
 		h.later, h.public = true, public

@@ -227,19 +227,3 @@ func (c *Client) Flush(ctx context.Context) error {
 	}
 	return all
 }
-
-// Put makes the client take an answer that was stored for its URL's host, for as long
-// as it is good.
-func (c *Client) Put(rawURL string, a *HostRules) error {
-	_, o, err := parse(rawURL)
-	if err != nil {
-		return err
-	}
-	c.cache.mu.Lock()
-	defer c.cache.mu.Unlock()
-	h := c.host(o)
-	h.tried, h.err = a.Fetched, a.Err
-	c.keep(h, a)
-	c.shrink(h)
-	return nil
-}

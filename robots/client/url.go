@@ -57,17 +57,9 @@ func mendEscapes(s string) string {
 	return string(b)
 }
 
-// Target returns the part of a URL that rules match. For the web this is the path and
+// target returns the part of a URL that rules match. For the web this is the path and
 // query, with dot segments resolved as the server would (RFC 3986, section 5.2.4). For
 // gopher it is the selector without the search words, byte for byte.
-func Target(rawURL string) (string, error) {
-	u, _, err := parse(rawURL)
-	if err != nil {
-		return "", err
-	}
-	return target(u), nil
-}
-
 func target(u *url.URL) string {
 	if strings.HasPrefix(u.Scheme, "gopher") {
 		sel, _, _ := strings.Cut(gopherRequest(u), "\t")

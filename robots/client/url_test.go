@@ -57,11 +57,8 @@ func TestTarget(t *testing.T) {
 		"gopher://h/7/find%09red":     "/find",
 		"gopher://h/0/cgi?a":          "/cgi?a",
 	} {
-		if got, err := Target(raw); err != nil || got != want {
-			t.Errorf("%s: %q, %v, want %q", raw, got, err, want)
+		if u, _, err := parse(raw); err != nil || target(u) != want {
+			t.Errorf("%s: %v, want %q", raw, err, want)
 		}
-	}
-	if _, err := Target("ftp://h/"); err == nil {
-		t.Error("ftp has robots files")
 	}
 }

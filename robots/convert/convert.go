@@ -72,9 +72,12 @@ func (c *converter) groups() {
 			c.lose(name.Line, "SIZE", "groups of more than %d bytes: those from %q on are left out", maxConverted, name.Token)
 			return
 		}
-		groups := slices.Concat(loose, own[strings.ToLower(name.Token)])
-		if name.Token == "*" {
-			groups = c.file.Agent("*").Groups()
+		groups := own[strings.ToLower(name.Token)]
+		if name.Token == "*" || len(groups) == 0 { // named by an experiment alone: other groups bind it
+			groups = c.file.Agent(name.Token).Groups()
+			c.read += c.file.Size()
+		} else {
+			groups = slices.Concat(loose, groups)
 		}
 		if len(groups) > 0 {
 			c.group(name, groups)

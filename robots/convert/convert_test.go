@@ -68,6 +68,7 @@ func TestConvert(t *testing.T) {
 		{readers.Gopher, readers.Extended, "Disallow: *.$\n", "User-agent: *\nRobot-version: 2.0\nDisallow: *.$*\n", ""},
 		{readers.Extended, readers.RFC9309, "User-agent: x\nRobot-version: 2.0\nAllow: /b$\nDisallow: /b*x?\n", "User-agent: x\nAllow: /b%24$\nDisallow: /b*x?$\n", "1:PRECEDENCE"},
 		{readers.Extended, readers.Standard1994, "User-agent: *\nDisallow: /a#\n", "User-agent: *\nDisallow: /a%23\n", ""},
+		{readers.Extended, readers.Gemini, "User-agent: foobar\nRobot-version: 2.1\nDisallow: /b\n\nUser-agent: foo\nDisallow: /\n", "User-agent: foobar\nDisallow: /\n\nUser-agent: foo\nDisallow: /\n", ""},
 		{readers.Gopher, readers.RFC9309, "Disallow: /100%\n", "User-agent: *\nDisallow: /100%25\n", "1:PERCENT"},
 		{readers.RFC9309, readers.Gopher, "User-agent: *\nDisallow: /100%\n", "User-agent: *\nDisallow: /100%\n", "2:PERCENT"},
 		{readers.RFC9309, readers.Gopher, prefs, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no\n", "2:ALLOW 4:USAGE"},

@@ -23,7 +23,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 			continue
 		}
 		r.drop[l.Number] = true
-		usage, missing := UsageOf(l.Value)
+		usage, missing := usageOf(l.Value)
 		site = site.Combine(usage)
 		for _, pair := range missing {
 			r.lose(l.Number, "the signal %q: Content-Usage has no word for it", pair)
@@ -46,10 +46,10 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	return out, r.lost
 }
 
-// UsageOf translates the value of a Content-Signal line to Content-Usage:
+// usageOf translates the value of a Content-Signal line to Content-Usage:
 // "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
 // Content-Usage has no words for.
-func UsageOf(signal string) (usage robots.Statement, lost []string) {
+func usageOf(signal string) (usage robots.Statement, lost []string) {
 	for pair := range strings.SplitSeq(signal, ",") {
 		pair = strings.TrimSpace(pair)
 		key, value, _ := strings.Cut(pair, "=")
@@ -95,7 +95,7 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 				r.lose(u.Line, "%q to %q alone: a signal is for every robot", u.Value, agentsOf(g))
 			default:
 				site = site.Combine(s)
-				_, missing := SignalOf(s)
+				_, missing := signalOf(s)
 				missing = append(missing, robots.UnknownKeys(u.Value)...)
 				for _, pair := range missing[:min(len(missing), 5)] {
 					r.lose(u.Line, "the preference %q: Content-Signal has no word for it", pair)
@@ -103,7 +103,7 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 			}
 		}
 	}
-	if signal, _ := SignalOf(site); signal != "" {
+	if signal, _ := signalOf(site); signal != "" {
 		r.behind[place] = "Content-Signal: " + signal + "\n"
 	}
 	return r.file(f), r.lost
@@ -128,8 +128,8 @@ func agentsOf(g robots.Group) string {
 	return strings.Join(all, ", ")
 }
 
-// SignalOf is the inverse of [UsageOf].
-func SignalOf(usage robots.Statement) (signal string, lost []string) {
+// signalOf is the inverse of [usageOf].
+func signalOf(usage robots.Statement) (signal string, lost []string) {
 	var all []string
 	for _, c := range robots.Categories() {
 		switch p := usage.Of(c.Key); {

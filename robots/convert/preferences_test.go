@@ -62,9 +62,9 @@ func TestPreferencesBothWays(t *testing.T) {
 					pairs = append(pairs, key+"="+value)
 				}
 			}
-			usage, lost := UsageOf(strings.Join(pairs, ", "))
-			signal, missing := SignalOf(usage)
-			again, _ := UsageOf(signal)
+			usage, lost := usageOf(strings.Join(pairs, ", "))
+			signal, missing := signalOf(usage)
+			again, _ := usageOf(signal)
 			if len(pairs) > 0 && lost != nil || missing != nil || again.String() != usage.String() || strings.Count(signal, "=") != len(pairs) {
 				t.Errorf("%q: %q, %q (lost %q %q)", pairs, usage, signal, lost, missing)
 			}

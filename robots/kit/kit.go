@@ -36,8 +36,8 @@ type Case struct {
 	Programs map[string][]string `json:"programs,omitempty"` // what programs answered, recorded once
 }
 
-// Answers asks allowed about every agent and selector.
-func (c *Case) Answers(allowed func(agent, selector string) bool) []string {
+// answers asks allowed about every agent and selector.
+func (c *Case) answers(allowed func(agent, selector string) bool) []string {
 	var rows []string
 	for _, agent := range c.Agents {
 		row := make([]byte, len(c.Selectors))
@@ -65,10 +65,10 @@ func (c *Case) Fill() {
 	}
 	c.Dialects, c.Readers = map[string][]string{}, map[string][]string{}
 	for _, d := range readers.Dialects() {
-		c.Dialects[d.String()] = c.Answers(robots.Parse(d, c.Robots).Allowed)
+		c.Dialects[d.String()] = c.answers(robots.Parse(d, c.Robots).Allowed)
 	}
 	for _, m := range readers.All() {
-		c.Readers[m.Name] = c.Answers(m.Read(c.Robots).Allowed)
+		c.Readers[m.Name] = c.answers(m.Read(c.Robots).Allowed)
 	}
 }
 
