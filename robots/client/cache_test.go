@@ -163,7 +163,7 @@ func TestLifeOfHost(t *testing.T) {
 					if test.url == first {
 						p.set(second, step.doc)
 					}
-					if i > 0 && mode == "restarted" {
+					if i > 0 && mode == "restarted" || i > 1 && mode == "without memory" {
 						c = &Client{Fetch: p.fetch, MaxAge: test.most, Store: c.Store}
 					}
 					if mode == "without memory" {
