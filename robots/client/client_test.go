@@ -183,3 +183,12 @@ func TestHosts(t *testing.T) {
 		}
 	}
 }
+
+// TestLongLineOverGopher: a file that is one line beyond the limit is no menu.
+func TestLongLineOverGopher(t *testing.T) {
+	p := places{docs: map[string]string{first: "Disallow: /" + strings.Repeat("x", 1<<20), second: "404"}}
+	c := Client{Fetch: p.fetch}
+	if a := mustGet(t, &c, "gopher://h/"); a.Access != Successful || a.Allowed("/a") || a.Allowed("") {
+		t.Errorf("%v, allowed %v", a.Access, a.Allowed("/a"))
+	}
+}

@@ -106,6 +106,7 @@ func TestPaceMin(t *testing.T) {
 		{time.Millisecond, fields("Crawl-delay: 0"), time.Millisecond},
 		{0, fields("Crawl-delay: 0"), time.Second},
 		{0, nil, 10 * time.Second},
+		{-time.Second, nil, 10 * time.Second},
 		{20 * time.Second, fields("Request-rate: 1/1 0000-2359"), 20 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
