@@ -12,11 +12,10 @@
 // robot gets each directory's rules for it; where there are none, the rules for "*". Three
 // things stand above an Allow: a Disallow that names the robot, in an annotation above;
 // Final, in an annotation above; and what a program answers. Such a Disallow is carried
-// below an Allow that may open some of it: behind the Allow's path stands what is left of
-// the Disallow to be matched. The Allow is struck, and does not count, if it has a * or a
-// $, if nothing is left, or if the rest would begin in the middle of a name, since no
-// author wrote the name that this would make. Programs strike no Allow. A selector has the
-// policy of its canonical form: "/p" for a file, "/d/" for a directory.
+// below an Allow that may open some of it: the compiler writes lines for the names that
+// both match ([readers.Pattern.Meeting]). The Allow is struck, and does not count, if such a
+// line is not longer than the Allow, or if there are too many. A selector has the policy of
+// its canonical form: "/p" for a file, "/d/" for a directory.
 //
 // # From annotations to file
 //
@@ -40,18 +39,19 @@
 //	   │                             is carried below it, or strikes it
 //	   ▼
 //	[]*composition ◄────────────────────────────────────────────────────────────┐
-//	   │ sectionsOf     file.go      lines, with and without the first slash:   │
-//	   │                             "/~bob/*.zip$", "~bob/*.zip$"; and a group │
-//	   │                             for weak readers: "/~bob/*.zip"            │
-//	   │ coarsen        share.go     too large? what takes too much is denied ──┤
+//	   │ sectionsOf     file.go      lines: "/~bob/*.zip$"; and a group for     │
+//	   │                             weak readers: "/~bob/*.zip"                │
+//	   │ join, coarsen  share.go     too large? directories share groups, and   │
+//	   │                             what takes too much is denied ─────────────┤
 //	   ▼                                                                        │
 //	File                                                                        │
 //	   │ prove          prove.go     package proof reads annotations and file   │
 //	   │                             by itself: a leak that no report names? ───┘
 //	   ▼
-//	*Compiled           report.go    line 3: readers without * fetch a.zip (GLOB);
+//	*Compiled           report.go    package lint says what is wrong with a line;
+//	                                 line 3: readers without * fetch a.zip (GLOB);
 //	                                 line 2: readers without Allow lose it (OVER-BLOCK)
-//	                    verdict.go   what the server asks: Denied, Closed, Explain
+//	                    verdict.go   what the server asks: DeniedToAll, Closed, Explain
 //
 // # Guarantee
 //
@@ -64,7 +64,7 @@
 // # Limits
 //
 // Time and memory are proportional to the size of the annotations and of the file. An
-// annotation has at most 500 KiB, 1,000 rules and 64 patterns with a * before their
+// annotation has at most 500 KiB, 1,000 rules and 600 patterns with a * before their
 // end. The annotations below one top-level directory have at most 10,000 rules; the
 // file has at most 500 KiB. Beyond a bound, directories are denied and reported.
 //

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/diag"
@@ -54,7 +55,7 @@ func TestQuestions(t *testing.T) {
 				v := policies.For(robot).Decide(sel)
 				by := fmt.Sprint(v.File, v.Line)
 				if v.File == "" { // of a program
-					if src := c.Explain(robot, sel[1:], false).By; src != nil {
+					if src := c.Explain(robot, sel[1:], strings.HasSuffix(sel, "/")).By; src != nil {
 						by = fmt.Sprint(src.File, src.Line)
 					}
 				}
