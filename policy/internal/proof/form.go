@@ -105,10 +105,6 @@ func quoted(s, keep string) string {
 // inURI returns patterns in URI form that together match all names whose form a reader's
 // pattern matches; none if no name has such a form.
 func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
-	if isPrefix(p) && readers.Plain(p.Pieces[0]) {
-		return []readers.Pattern{{Pieces: p.Pieces, Size: len(p.Pieces[0])}} // all forms are the same
-	}
-
 	add := func(piece func(string) string) {
 		q := readers.Pattern{Whole: p.Whole}
 		for _, text := range p.Pieces {

@@ -48,19 +48,27 @@ type line struct {
 func (l *line) stands() bool { return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots" }
 
 func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
-	v := &view{reader: r, policy: p, all: r.Matcher(rules), lines: make([]line, 0, len(rules))}
-	denies := make([]readers.MatchRule, 0, len(rules))
+	v := &view{reader: r, policy: p, lines: make([]line, 0, len(rules))}
+	all := make([]readers.MatchRule, 0, len(rules))
+	others := false // than Disallows that a request may match
 	for i, rule := range rules {
 		for _, q := range r.Patterns(rule) {
 			if r.Choice == readers.FirstMatch {
 				q.Size = -i
 			}
-			if strings.Contains(strings.Join(q.Pieces, ""), anyBytes) {
-				continue // no request matches it
-			}
 			m := readers.MatchRule{Pattern: q, Allow: rule.Allow, Ref: rule.Line}
-			if !rule.Allow {
-				denies = append(denies, m)
+			all = append(all, m)
+			others = others || rule.Allow || isOdd(&q)
+			if isOdd(&q) {
+				continue
+			}
+			if isPrefix(&q) && readers.Plain(q.Pieces[0]) { // which all forms have as it is
+				l := line{MatchRule: m, uri: readers.Pattern{Pieces: q.Pieces, Size: len(q.Pieces[0])}}
+				if rule.Allow {
+					l.by = p.opens(&l.uri)
+				}
+				v.lines = append(v.lines, l)
+				continue
 			}
 			for _, uri := range inURI(r.Forms[0], &q) {
 				l := line{MatchRule: m, uri: uri}
@@ -71,7 +79,17 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
 			}
 		}
 	}
-	v.denies = exact.NewMatcher(denies)
+	v.all = r.NewMatcher(all)
+	v.denies = v.all
+	if others {
+		var denies []readers.MatchRule
+		for _, m := range all {
+			if !m.Allow && !isOdd(&m.Pattern) {
+				denies = append(denies, m)
+			}
+		}
+		v.denies = exact.NewMatcher(denies)
+	}
 
 	for i := range v.lines {
 		if l := &v.lines[i]; l.Allow {
@@ -84,6 +102,11 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
 	v.allows.sort()
 	v.loose.sort()
 	return v
+}
+
+// isOdd reports whether no request matches a pattern.
+func isOdd(p *readers.Pattern) bool {
+	return slices.ContainsFunc(p.Pieces, func(piece string) bool { return strings.Contains(piece, anyBytes) })
 }
 
 // isLoose reports whether an Allow may outrank more than the policy's Allow that covers
