@@ -128,6 +128,8 @@ type work struct {
 	all       []*composition   // one per class; the first is for everybody
 	found     []Report         // by the proof
 
+	lines func() map[string]string // that deny programs: their flags
+
 	// What the proof has refused. It stays when the annotations are read again.
 	left  map[string]bool // directories whose annotations are left out
 	cured []denial        // directories that are denied

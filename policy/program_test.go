@@ -58,6 +58,13 @@ func TestReportsOfPrograms(t *testing.T) {
 	if len(list) == 0 {
 		t.Error("nothing is said about readers that do not know $")
 	}
+	in := inputOf(root("Disallow: /\nAllow: /phlog/\n")) // below which the program is denied
+	in.Programs = []string{"/*.dcgi"}
+	for _, r := range Compile(in).Reports() {
+		if r.File != ".robots" && r.File != "-fastcgi /*.dcgi" {
+			t.Errorf("it names neither a file nor a flag: %v", r)
+		}
+	}
 }
 
 // TestWholeSite: a report about the root's annotation says that the whole site is denied.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/policy/internal/proof"
@@ -42,6 +43,7 @@ type denial struct{ sel, why string }
 // annotations must be compiled again.
 func (w *work) prove() (done bool) {
 	w.proof, w.leaks, w.found, done = proof.Check(w.proofInput(w.file)), nil, nil, true
+	w.lines = sync.OnceValue(w.programLines)
 	tried := len(w.cured)
 	for _, f := range w.proof.Findings {
 		switch {
@@ -181,7 +183,7 @@ func (w *work) named(f proof.Finding) Report {
 	r := NewReport(f.Code, file, line, codeText[f.Code])
 	r.Selector, r.Readers, r.Leaks = f.Pattern, []string{f.Reader}, f.Examples
 	if file == "" { // no author wrote it
-		r.File, r.Hint, r.Message = w.programAt(f.Pattern), "", r.Message+", in what programs answer"
+		r.File, r.Hint, r.Message = w.lines()[f.Pattern], "", r.Message+", in what programs answer"
 	}
 	if f.File == "" || isAllows && f.ByFile != "" {
 		r.Severity = diag.Notice
@@ -189,16 +191,18 @@ func (w *work) named(f proof.Finding) Report {
 	return r
 }
 
-// programAt returns the name of the program that a line denies.
-func (w *work) programAt(uri string) string {
-	for _, p := range w.programs {
-		for _, d := range p.lines {
-			if d.uri == uri {
-				return d.file
+// programLines returns the flags of programs by the lines that deny them, in URI form, also
+// those below Allows.
+func (w *work) programLines() map[string]string {
+	flags := map[string]string{}
+	for _, c := range w.all {
+		for _, r := range c.rules {
+			if r.program {
+				flags[r.uri] = r.file
 			}
 		}
 	}
-	return ""
+	return flags
 }
 
 // codeText holds the messages about rules that a reader does not understand.
