@@ -290,7 +290,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 		{"a wrong setting", func(m *machine) { m.set("GOPHD_POLL=often") },
 			"settings", `GOPHD_POLL is "often"`, "sed -i 's/^GOPHD_POLL=/#&/' /etc/default/gophd"},
 		{"no root", func(m *machine) { m.set("GOPHD_ROOT=/srv/nope") },
-			"directories", "/srv/nope does not exist", "gophd init /srv/nope"},
+			"directories", "/srv/nope: no such file or directory", "gophd init /srv/nope"},
 		{"a port in the unit", func(m *machine) { m.set("GOPHD_METRICS=localhost:9170") },
 			"sandbox", "localhost:9170 for Prometheus", "gophd-metrics.conf"},
 		{"a certificate that has ended", func(m *machine) {
@@ -319,7 +319,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 			text, err := os.ReadFile("../../examples/fastcgi/gophd-programs.socket")
 			must(m.T, err)
 			m.write("etc/systemd/system/gophd-programs.socket", string(text))
-		}, "programs", "/run/gophd-programs.sock does not exist", "systemctl enable --now gophd-programs.socket"},
+		}, "programs", "/run/gophd-programs.sock is not there", "systemctl enable --now gophd-programs.socket"},
 		{"an index behind the tree", func(m *machine) { m.serve(); m.instead("/search\t", "iNothing found\t\terror.host\t1\r\n.\r\n") },
 			"search", "/about.txt is not found by its name", "systemctl restart"},
 		{"a server of another tree, for search", (*machine).otherTree, "search", "has another /about.txt", "systemctl restart"},

@@ -33,7 +33,7 @@ import (
 
 // seen are the checks that the process with the service's rights made.
 var seen = func() (all []checkup) {
-	for _, name := range []string{"directories", "account", "keys", "programs", "writable", "outside", "annotations", "content"} {
+	for _, name := range []string{"directories", "outside", "account", "uids", "keys", "writable", "programs", "annotations", "content"} {
 		all = append(all, checkup{name, func(x *examination, _ context.Context) (mine []Finding) {
 			for _, f := range x.sight.Findings {
 				if f.Check == name {
@@ -58,12 +58,7 @@ func (d *Doctor) look(ctx context.Context) sight {
 			x.sight.Findings = append(x.sight.Findings, f)
 		}
 	}
-	add("directories", x.directories())
-	add("account", x.uids())
-	add("keys", x.keyFiles())
-	add("programs", x.programs())
-	add("writable", x.writable())
-	add("outside", x.outside())
+	x.preconditions(add)
 	if x.flags.Root == "" || x.failed != nil {
 		return x.sight
 	}
@@ -110,125 +105,89 @@ func (x *examination) readTree(ctx context.Context) (tree *site.Site, snap *site
 	return tree, snap, func() { _ = stop(); tree.Close() }, nil
 }
 
-// directories reports a directory that cannot be entered and listed.
-func (x *examination) directories() (all []Finding) {
-	dirs := []string{x.flags.Root}
-	for _, flag := range slices.Concat(x.flags.Mounts, x.flags.VHosts) {
-		_, dir, _ := strings.Cut(flag, "=")
-		dirs = append(dirs, dir)
+// preconditions tests what a start needs of the machine.
+func (x *examination) preconditions(add func(check string, list []Finding)) {
+	settings, err := x.flags.Settings()
+	if x.failed != nil || err != nil {
+		return // the check of settings says so
 	}
-	if above, _, ok := strings.Cut(x.flags.Users, "/*"); ok {
-		dirs = append(dirs, above)
+	place := daemon.Place{Machine: x.Machine}
+	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && os.Geteuid() == 0 {
+		place.Account = &u
+	} else if err == nil && u.UID != os.Getuid() {
+		add("account", faultf(x.mend("-user", ""), "the server has the account with uid %d: it cannot become %s", os.Getuid(), x.flags.User))
 	}
-	for i, dir := range dirs {
-		if dir == "" {
-			continue
-		}
-		list, err := os.ReadDir(x.onMachine(dir))
-		at, closed := x.closed(dir)
-		switch target, _ := os.Readlink(x.onMachine(dir)); {
-		case x.inUnit() && err != nil && (systemd.Hidden(dir+"/") || systemd.Hidden(target+"/")):
-			dropIn := "root"
-			if x.flags.Users != "" {
-				dropIn = "users"
+	tested := map[string]bool{}
+	for _, p := range settings.Preconditions(place) {
+		name := map[string]string{"certificate": "keys"}[p.Name]
+		name = cmp.Or(name, p.Name)
+		var e *exit.CommandError
+		switch err := p.Test(); {
+		case errors.As(err, &e):
+			if p.Name == "account" && !x.AsService && x.Settings == nil {
+				continue // of this process, which is not the service
 			}
-			all = append(all, faultf(systemd.Activate(dropIn), "the unit hides %s", dir)...)
-		case strings.HasPrefix(dir, "~"):
-			all = append(all, faultf(x.expand(dir), "%s: a service has no shell, which would replace the ~", dir)...)
-		case errors.Is(err, fs.ErrNotExist):
-			all = append(all, faultf(diag.Command("gophd", "init", "--", dir)+" && "+x.restart(), "%s does not exist", dir)...)
-		case errors.Is(err, fs.ErrPermission) && closed:
-			all = append(all, faultf(diag.Command("chmod", "o+rx", "--", at)+" && "+x.restart(), "the account of the server may not enter and list %s", at)...)
-		case errors.Is(err, unix.ENOTDIR):
-			all = append(all, faultf(diag.Command("mv", "--", dir, dir+".old")+" && "+diag.Command("gophd", "init", "--", dir)+" && "+x.restart(), "%s is not a directory", dir)...)
+			mend := cmp.Or(x.mendPrecondition(p), e.Mend, diag.Command("gophd", "check-config"))
+			if x.inUnit() && !strings.Contains(mend, "systemctl") && !strings.Contains(mend, restartLater) {
+				mend += " && " + x.restart()
+			}
+			add(name, faultf(mend, "%v", err))
 		case err != nil:
-			all = append(all, faultf(x.restart(), "%v", err)...)
-		case i == 0 && len(list) == 0:
-			all = append(all, faultf(diag.Command("gophd", "init", "--", dir), "%s is empty", dir)...)
-		default:
-			all = append(all, okf("%s", dir)...)
+			add(name, faultf(x.restart(), "%v", err))
+		case p.What != "" && !tested[name+p.What]:
+			add(name, okf("%s", p.What))
 		}
+		tested[name+p.What] = true
 	}
-	return all
+}
+
+// mendPrecondition is the command for a fault where doctor knows more than the daemon.
+func (x *examination) mendPrecondition(p daemon.Precondition) string {
+	switch info, err := os.Stat(x.onMachine(p.What)); {
+	case p.Name == "directories" && strings.HasPrefix(p.What, "~"):
+		root := filepath.Join("/srv", strings.TrimLeft(p.What, "~/")) // a service has no shell, and its account no home
+		return diag.Command("gophd", "init", "--", root) + "; " + x.sed(fmt.Sprintf("s|^GOPHD_ROOT=.*|GOPHD_ROOT=%s|", root))
+	case p.Name == "directories" && err == nil && !info.IsDir():
+		return diag.Command("mv", "--", p.What, p.What+".old") + " && " + diag.Command("gophd", "init", "--", p.What)
+	case p.Name == "directories" && (errors.Is(err, fs.ErrNotExist) || p.Warn):
+		return diag.Command("gophd", "init", "--", p.What)
+	case p.Name == "account":
+		return diag.Command(append([]string{"gophd", "-user", x.account()}, x.Args...)...)
+	case p.Name == "certificate":
+		return x.mendKeys(p.What)
+	case p.Name == "writable" && x.inUnit():
+		for name, usual := range map[string]string{"ACCESS_LOG": "/var/log/gophd/access.log", "SEARCH_DIR": "/var/lib/gophd", "TLS_SELF_SIGNED": "/var/lib/gophd"} {
+			if value := map[string]string{"ACCESS_LOG": x.flags.AccessLog, "SEARCH_DIR": x.flags.SearchDir, "TLS_SELF_SIGNED": x.flags.TLSSelfSigned}[name]; value == p.What && !strings.HasPrefix(value, path.Dir(usual)) {
+				return x.sed(fmt.Sprintf("s|^GOPHD_%s=.*|GOPHD_%[1]s=%s|", name, usual))
+			}
+		}
+	case p.Name == "programs":
+		return x.starts(p.What)
+	}
+	return ""
+}
+
+// mendKeys is the command for a certificate or key that cannot be used: to hand them over to
+// the unit, to let the account read them, or to let gophd make a certificate.
+func (x *examination) mendKeys(cert string) string {
+	i := slices.Index(x.flags.TLSCert, cert)
+	if i < 0 {
+		return x.selfSigned()
+	}
+	key := x.flags.TLSKey[i]
+	switch _, err := tls.LoadX509KeyPair(x.onMachine(cert), x.onMachine(key)); {
+	case errors.Is(err, fs.ErrPermission) && x.inUnit():
+		return diag.Command("install", "-d", "-m", "700", "/etc/credstore") + " && " + diag.Command("install", "-m", "600", "--", cert, "/etc/credstore/gophd.crt") +
+			" && " + diag.Command("install", "-m", "600", "--", key, "/etc/credstore/gophd.key") +
+			" && " + x.sed("s|^GOPHD_TLS_CERT=.*|GOPHD_TLS_CERT="+credentials+"gophd.crt|; s|^GOPHD_TLS_KEY=.*|GOPHD_TLS_KEY="+credentials+"gophd.key|")
+	case errors.Is(err, fs.ErrPermission):
+		return diag.Command("chgrp", x.account(), "--", cert, key) + " && " + diag.Command("chmod", "g+r", "--", cert, key)
+	}
+	return x.selfSigned()
 }
 
 // inUnit reports whether this process has the namespaces of a unit.
 func (x *examination) inUnit() bool { return x.AsService && systemd.InUnit() }
-
-// closed returns the directory on the way to dir that this process may not enter or list.
-func (x *examination) closed(dir string) (at string, is bool) {
-	abs, _ := filepath.Abs(dir)
-	var way []string
-	for at := abs; ; at = filepath.Dir(at) {
-		way = append(way, at)
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
-	slices.Reverse(way)
-	for _, at := range way {
-		mode := uint32(unix.X_OK)
-		if at == abs {
-			mode |= unix.R_OK
-		}
-		if errors.Is(unix.Access(x.onMachine(at), mode), unix.EACCES) {
-			return at, true
-		}
-	}
-	return "", false
-}
-
-// expand is the command that writes the home in place of a ~ in the settings.
-func (x *examination) expand(dir string) string {
-	home, _ := os.UserHomeDir()
-	root := filepath.Join("/srv", strings.TrimLeft(dir, "~/"))
-	if _, err := os.Stat(filepath.Join(home, dir[1:])); home != "" && err == nil && !x.inUnit() {
-		root = filepath.Join(home, dir[1:])
-	}
-	return diag.Command("gophd", "init", "--", root) + "; " + x.sed(fmt.Sprintf("s|^GOPHD_ROOT=.*|GOPHD_ROOT=%s|", root))
-}
-
-// uids reports an account that is not the one of -user, and a namespace that shows all
-// owners of files as one.
-func (x *examination) uids() []Finding {
-	if u, err := sandbox.LookUpUser(x.flags.User); x.inUnit() && x.flags.User != "" && err == nil && u.UID != os.Getuid() {
-		return faultf(x.mend("-user", ""), "the unit has an account of its own: GOPHD_USER=%s cannot work there", x.flags.User)
-	}
-	if x.flags.Users == "" {
-		return nil
-	}
-	if text, err := os.ReadFile(x.onMachine("/proc/self/uid_map")); err == nil && !daemon.MapsUsers(string(text), x.flags.UsersMinUID) {
-		if x.inUnit() {
-			return faultf(systemd.Activate("users"), "PrivateUsers=yes of the unit shows all owners of files as one")
-		}
-		return faultf(diag.Command("cat", "/proc/self/uid_map"), "the user namespace of the server lacks accounts of users; let it map more (subuid(5))")
-	}
-	return okf("the server sees who owns a file")
-}
-
-// keyFiles reports certificates and keys that cannot be read.
-func (x *examination) keyFiles() (all []Finding) {
-	for i, cert := range x.flags.TLSCert[:min(len(x.flags.TLSCert), len(x.flags.TLSKey))] {
-		key := x.flags.TLSKey[i]
-		_, err := tls.LoadX509KeyPair(x.onMachine(cert), x.onMachine(key))
-		var told *fs.PathError
-		switch {
-		case err == nil:
-			all = append(all, okf("%s", cert)...)
-		case errors.Is(err, fs.ErrPermission) && errors.As(err, &told) && x.inUnit():
-			store := diag.Command("install", "-d", "-m", "700", "/etc/credstore") + " && " + diag.Command("install", "-m", "600", "--", cert, "/etc/credstore/gophd.crt") + " && " + diag.Command("install", "-m", "600", "--", key, "/etc/credstore/gophd.key")
-			all = append(all, faultf(store+" && "+x.sed("s|^GOPHD_TLS_CERT=.*|GOPHD_TLS_CERT="+credentials+"gophd.crt|; s|^GOPHD_TLS_KEY=.*|GOPHD_TLS_KEY="+credentials+"gophd.key|"),
-				"the account of the server cannot read %s; systemd reads it from /etc/credstore and hands it over", told.Path)...)
-		case errors.Is(err, fs.ErrPermission):
-			all = append(all, faultf(diag.Command("chgrp", x.account(), "--", key)+" && "+diag.Command("chmod", "g+r", "--", key), "the account of the server cannot read %s", key)...)
-		case errors.Is(err, fs.ErrNotExist):
-			all = append(all, faultf(x.selfSigned(), "%v", err)...)
-		default:
-			all = append(all, faultf(x.selfSigned(), "%s and %s: %v", cert, key, err)...)
-		}
-	}
-	return all
-}
 
 // selfSigned is the command that replaces a certificate that cannot be used: by that of
 // certbot for the host, if there is one, else by one that gophd makes.
@@ -237,26 +196,6 @@ func (x *examination) selfSigned() string {
 		return diag.Command("gophd", "-tls-self-signed", x.private(), x.flags.Root)
 	}
 	return x.sed(`s/^GOPHD_TLS_CERT=/#&/; s/^GOPHD_TLS_KEY=/#&/; $aGOPHD_TLS_SELF_SIGNED=/var/lib/gophd`)
-}
-
-// programs reports sockets of programs that are not there, or not for this account.
-func (x *examination) programs() (all []Finding) {
-	_, rules, _ := x.flags.Parts()
-	for _, rule := range rules {
-		name := rule.Client.Socket
-		info, err := os.Stat(x.onMachine(name))
-		switch {
-		case err != nil:
-			all = append(all, faultf(x.starts(name), "no program listens for %s: %s does not exist", rule.Selector(), name)...)
-		case info.Mode()&fs.ModeSocket == 0:
-			all = append(all, faultf(diag.Command("rm", "--", name)+" && "+x.starts(name), "%s is not a socket", name)...)
-		case unix.Access(x.onMachine(name), unix.W_OK) != nil:
-			all = append(all, faultf(diag.Command("setfacl", "-m", "u:"+x.account()+":rw", "--", name), "the account of the server may not connect to %s", name)...)
-		default:
-			all = append(all, okf("%s for %s", name, rule.Selector())...)
-		}
-	}
-	return all
 }
 
 // starts is the command that makes a socket: of the unit that has it, if there is one.
@@ -271,47 +210,6 @@ func (x *examination) starts(socket string) string {
 		}
 	}
 	return diag.Command("systemctl", "list-unit-files", "*.socket")
-}
-
-// writable reports files that the server is to write and cannot.
-func (x *examination) writable() (all []Finding) {
-	for _, w := range []struct{ flag, dir, file, usual string }{
-		{"access-log", dirOf(x.flags.AccessLog), x.flags.AccessLog, "/var/log/gophd/access.log"},
-		{"search-dir", x.flags.SearchDir, "", "/var/lib/gophd"},
-		{"tls-self-signed", x.flags.TLSSelfSigned, "", "/var/lib/gophd"},
-	} {
-		if w.dir == "" || strings.HasPrefix(w.dir, "/dev") {
-			continue
-		}
-		err := unix.Access(x.onMachine(w.dir), unix.W_OK|unix.X_OK)
-		switch {
-		case err == nil && w.file != "" && errors.Is(unix.Access(x.onMachine(w.file), unix.W_OK), unix.EACCES):
-			all = append(all, faultf(diag.Command("chown", x.account()+":", "--", w.file)+" && "+x.restart(), "the account of the server cannot write to %s (-%s)", w.file, w.flag)...)
-		case err != nil && x.inUnit():
-			name := "GOPHD_" + strings.ToUpper(strings.ReplaceAll(w.flag, "-", "_"))
-			all = append(all, faultf(x.sed(fmt.Sprintf("s|^%s=.*|%[1]s=%s|", name, w.usual)), "the unit does not let the server write to %s (-%s)", w.dir, w.flag)...)
-		case err != nil:
-			all = append(all, faultf(diag.Command("install", "-d", "-o", x.account(), "-g", x.account(), "--", w.dir), "the server cannot write to %s (-%s)", w.dir, w.flag)...)
-		default:
-			all = append(all, okf("%s (-%s)", w.dir, w.flag)...)
-		}
-	}
-	return all
-}
-
-func dirOf(file string) string {
-	if file == "" {
-		return ""
-	}
-	return path.Dir(file)
-}
-
-// outside reports files of gophd itself that lie in a directory that is served.
-func (x *examination) outside() []Finding {
-	if err := (*exit.CommandError)(nil); errors.As(x.flags.Outside(), &err) {
-		return faultf(err.Hint, "%v", err)
-	}
-	return nil
 }
 
 // annotations reports what authors wrote and did not get.
@@ -466,8 +364,13 @@ func (x *examination) userDirs() (above string, dirs []string) {
 
 // homes reports users' directories that the server cannot list. Root sees them all.
 func (x *examination) homes(context.Context) (all []Finding) {
-	if x.flags.Users == "" || slices.ContainsFunc(x.sight.Findings, func(f Finding) bool { return f.Check == "directories" && isFault(f) }) {
+	if x.flags.Users == "" {
 		return nil
+	}
+	for _, f := range x.sight.Findings { // the directory of the homes
+		if f.Check == "homes" && isFault(f) {
+			return []Finding{f}
+		}
 	}
 	above, dirs := x.userDirs()
 	for _, dir := range dirs {
