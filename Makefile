@@ -125,12 +125,10 @@ mutants:
 	for p in answer answer/gopher internal/front/smallnet internal/front/web menu site server; do \
 		echo "$$p:"; bin/mutate -n $(MUTANTS) -timeout 10m ./$$p || lives=1; done; [ -z "$$lives" ]
 
-# End to end beside other servers, then each hot function, then robots beside
+# A large tree end to end, then each hot function, then robots beside
 # other matchers, which are in a module of their own.
 # GOOGLE_ROBOTS names google's own program, if it is to be measured, too.
 bench: build
-	go run ./test/bench -rounds 1 -time 500ms bin/gophd
-	go run ./test/bench -ways -rounds 3 -time 500ms bin/gophd
 	go run ./test/bench -large 100000 bin/gophd
 	go test -run '^$$' -bench . -benchmem -benchtime 30ms ./...
 	cd robots/bench && go test -bench . -benchtime 30ms

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -18,32 +17,7 @@ type scenario struct {
 	name      string
 	selectors []string
 	conns     int
-	least     int    // bytes that a right reply has at least
-	only      string // servers that take part, all if empty
-
-	dial func(addr string) (net.Conn, error) // nil: TCP and nothing more
-}
-
-func (s scenario) skips(server string) bool {
-	return s.only != "" && !strings.Contains(s.only, server)
-}
-
-func scenarios() []scenario {
-	var files []string
-	for i := range holeFiles {
-		files = append(files, holeName(i))
-	}
-	return []scenario{
-		{name: "1 KiB text", selectors: []string{"/hot.txt"}, conns: 32, least: 1000},
-		{name: "1,000 texts in turn", selectors: files, conns: 32, least: 900},
-		{name: "gophermap of 40 lines", selectors: []string{"/menu"}, conns: 32, least: 1500},
-		{name: "listing of 100 files", selectors: []string{"/list100"}, conns: 32, least: 4000},
-		{name: "listing of 10,000 files", selectors: []string{"/list10000"}, conns: 4, least: 400_000, only: "bare gophd"},
-		{name: "robots.txt", selectors: []string{"robots.txt"}, conns: 32, least: 20},
-		{name: "not found", selectors: []string{"/no/such/thing.txt"}, conns: 32, least: 3},
-		{name: "1 MiB file", selectors: []string{"/big.bin"}, conns: 4, least: 1 << 20},
-		{name: "one client, 1 KiB text", selectors: []string{"/hot.txt"}, conns: 1, least: 1000},
-	}
+	least     int // bytes that a right reply has at least
 }
 
 // measured is the result of one measurement.
@@ -62,16 +36,7 @@ func (r measured) quantile(q float64) time.Duration {
 	return r.latency[min(int(q*float64(len(r.latency))), len(r.latency)-1)]
 }
 
-// measure loads a server in a closed loop.
-func measure(s *server, sc scenario, span time.Duration) measured {
-	load(s.addr, sc, span/10, sc.conns) // warm
-	before := s.cpu()
-	r := load(s.addr, sc, span, sc.conns)
-	time.Sleep(20 * time.Millisecond) // children end, connections close
-	r.cpu = s.cpu() - before
-	return r
-}
-
+// load requests in a closed loop.
 func load(addr string, sc scenario, span time.Duration, conns int) measured {
 	var mu sync.Mutex
 	var all measured
@@ -122,11 +87,7 @@ func ask(addr, selector string, least int) (time.Duration, error) {
 
 func (s scenario) ask(addr, selector string) (time.Duration, error) {
 	begin := time.Now()
-	dial := s.dial
-	if dial == nil {
-		dial = func(addr string) (net.Conn, error) { return net.Dial("tcp", addr) }
-	}
-	c, err := dial(addr)
+	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return 0, err
 	}

@@ -88,7 +88,7 @@ func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %d | %.1f µs | %.1f µs | %.1f ms |\n", n, micros(request/time.Duration(r.requests)), micros(proxy/time.Duration(r.requests)), micros(change)/1000)
+	fmt.Printf("| %d | %.1f µs | %.1f µs | %.1f ms |\n", n, float64((request/time.Duration(r.requests)).Nanoseconds())/1000, float64((proxy/time.Duration(r.requests)).Nanoseconds())/1000, float64(change.Microseconds())/1000)
 	return nil
 }
 
