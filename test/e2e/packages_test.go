@@ -117,17 +117,40 @@ func TestPackagesForOpenRC(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	script, err := os.ReadFile(filepath.Join(dir, "etc/init.d/gophd"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, dir, "sh", "-n", "etc/init.d/gophd")
-	// What start_pre exports is what the program serves.
-	write(t, filepath.Join(dir, "etc/conf.d/gophd"), "GOPHD_ROOT=/nope\n")
-	text := strings.ReplaceAll(string(script), "/etc/conf.d/gophd", filepath.Join(dir, "etc/conf.d/gophd"))
-	write(t, filepath.Join(dir, "try"), "checkpath() { :; }\n"+text+"\nstart_pre\n"+filepath.Join(dir, "usr/bin/gophd")+" -listen 127.0.0.1:0\n")
-	out, err := exec.Command("sh", filepath.Join(dir, "try")).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "stat /nope: no such file or directory") {
+}
+
+// TestPackageOpenRC runs the script of Alpine's package under an OpenRC, as root would.
+func TestPackageOpenRC(t *testing.T) {
+	apk := packageFile(t, "*_x86_64.apk")
+	root := debian(t, "openrc")
+	need(t, "unshare", "ip")
+	run(t, root, "sh", "-c", "tar xzf "+apk+" 2>/dev/null")
+	write(t, filepath.Join(root, "root/try"), `set -e
+mount -t proc proc /proc
+useradd --system --user-group --no-create-home gophd
+mkdir -p /run/openrc; touch /run/openrc/softlevel
+gophd init /srv/gopher >/dev/null
+echo 'rc_need="!net"' >>/etc/conf.d/gophd
+echo GOPHD_LISTEN=127.0.0.1:70 >>/etc/conf.d/gophd
+ask() {
+	for i in $(seq 600); do
+		! gophd get gopher://127.0.0.1/0/robots.txt 2>/dev/null || return 0
+		sleep 0.1
+	done
+	cat /var/log/gophd.log; return 1
+}
+rc-service gophd start; ask
+gophd doctor
+rc-service gophd reload; ask
+rc-service gophd restart; ask
+stat -c %U /proc/[0-9]*/exe | sort -u >/root/accounts # of the processes
+rc-service gophd stop
+! gophd get -timeout 5s gopher://127.0.0.1/0/robots.txt 2>/dev/null
+sed -i 's|^GOPHD_ROOT=.*|GOPHD_ROOT=/nope|' /etc/conf.d/gophd
+if gophd doctor; then exit 1; fi
+`)
+	out, err := exec.Command("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", "ip link set lo up; exec chroot \"$1\" sh /root/try", "sh", root).CombinedOutput()
+	if err != nil || strings.Count(string(out), "Disallow: /phlog/drafts/") != 3 || !strings.Contains(string(out), "  type: gophd init /nope\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -183,7 +183,7 @@ func (c *checking) link(l menu.Link) {
 	case !c.present(l.Selector) && l.Type != menu.TypeText && c.isScript(l.Selector):
 		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, runs(rule(strings.TrimPrefix(l.Selector, "/"))), "a link to a program, a file that begins with #!: %q", l.Selector)
 	case !c.present(l.Selector) && c.onDisk(l.Selector):
-		c.find(diag.Error, CodeName, l.File, l.Line, "", "what the link leads to is not served: %q", l.Selector)
+		c.find(diag.Error, CodeName, l.File, l.Line, "", "the target of a link is not served: %q", l.Selector)
 	case !c.present(l.Selector):
 		c.find(diag.Warning, CodeNowhere, l.File, l.Line, cmp.Or(elsewhere(l), c.nearest(l.Selector)), "nothing is called %q", l.Selector)
 	default:

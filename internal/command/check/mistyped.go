@@ -25,7 +25,7 @@ func (c *checking) mistyped(file string, number int, line string) {
 		sel = path.Join("/", path.Dir(file), sel)
 	}
 	if strings.Trim(sel, "/") != "" && c.present(sel) {
-		c.find(diag.Warning, menu.CodeLine, file, number, fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]), "shown as text: blanks stand where a link has a TAB")
+		c.find(diag.Warning, menu.CodeLine, file, number, fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]), "shown as text: spaces in place of a TAB")
 	}
 }
 

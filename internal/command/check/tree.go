@@ -73,7 +73,7 @@ func (c *checking) directory(dir string) {
 			case e.Type().IsRegular():
 				c.readable(name, e, &unreadable)
 			default:
-				c.find(diag.Error, CodeRead, name, 0, "", "no menu is made of it: neither a file nor a link to one")
+				c.find(diag.Error, CodeRead, name, 0, "", "makes no menu: neither a file nor a link to one")
 			}
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
 				umn = name
@@ -108,7 +108,7 @@ func (c *checking) directory(dir string) {
 // author may expect, or not at all.
 func (c *checking) left(dir string, unaskable, sources, unreadable names) {
 	if len(unaskable) > 0 {
-		c.find(diag.Error, CodeName, dir, 0, "rename what clients should find", "no menu can list %s", unaskable)
+		c.find(diag.Error, CodeName, dir, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
 	}
 	if len(sources) > 0 {
 		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
@@ -156,7 +156,7 @@ func (c *checking) pygopherd(umn, name string, comments mapComments) {
 		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
 	}
 	if comments.count > 0 {
-		c.find(diag.Warning, CodeUMN, name, comments.first, "put a blank before it", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
+		c.find(diag.Warning, CodeUMN, name, comments.first, "begin the line with a space", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
 	}
 }
 
@@ -204,7 +204,7 @@ func (c *checking) privateKey(name string) bool {
 func (c *checking) symlink(name string) {
 	end, err := files.RealPath(c.path(name))
 	if err != nil {
-		c.find(diag.Warning, CodeNowhere, name, 0, "", "a symbolic link that leads nowhere: %v", diag.Cause(err))
+		c.find(diag.Warning, CodeNowhere, name, 0, "", "a dangling symbolic link: %v", diag.Cause(err))
 		return
 	}
 	top := c.tops[c.top(name)]

@@ -60,7 +60,7 @@ func Init(out io.Writer, args []string, today time.Time) error {
 		return os.WriteFile(to, []byte(dates.Replace(string(text))), 0o644)
 	})
 	if err != nil {
-		return exit.Hint(fmt.Errorf("making a hole: %w", err), "name a directory that may be written to")
+		return exit.Hint(fmt.Errorf("making a hole: %w", err), "name a directory that you may write to")
 	}
 	_, err = fmt.Fprintf(out, "made %d files in %s\ntry: %s\n", made, diag.Printable(dir), diag.Command("gophd", "-listen", ":7070", "--", dir))
 	return err
