@@ -173,20 +173,3 @@ func sameTime(log string) string {
 	log = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d `).ReplaceAllString(log, "15:04:05 ")
 	return regexp.MustCompile(`in [0-9.]+(ns|µs|ms|s): `).ReplaceAllString(log, "in 1ms: ")
 }
-
-// TestEveryFlagIsExplained: gophd(8) tells of each flag of gophd -help.
-func TestEveryFlagIsExplained(t *testing.T) {
-	help, err := exec.CommandContext(t.Context(), harness.Program(t), "-help").Output()
-	must(t, err)
-	page, err := os.ReadFile("../../doc/gophd.8.md")
-	must(t, err)
-	flags := regexp.MustCompile(`(?m)^  (-[a-z-]+)`).FindAllSubmatch(help, -1)
-	if len(flags) < 10 {
-		t.Fatalf("only %d flags in the help", len(flags))
-	}
-	for _, f := range flags {
-		if !strings.Contains(string(page), "**"+string(f[1])+"**") {
-			t.Errorf("doc/gophd.8.md does not explain %s", f[1])
-		}
-	}
-}

@@ -164,20 +164,6 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 	return all
 }
 
-// reached is where this machine reaches an address that something listens at.
-func (x *examination) reached(addr, port string) string {
-	host, given, err := net.SplitHostPort(addr)
-	if _, number := strconv.Atoi(addr); number == nil {
-		host, given = "", addr
-	} else if err != nil {
-		host, given = strings.Trim(addr, "[]"), port
-	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = x.ownAddress().String()
-	}
-	return net.JoinHostPort(host, given)
-}
-
 // askFront requests the start over a protocol beside Gopher.
 func (x *examination) askFront(ctx context.Context, name, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)

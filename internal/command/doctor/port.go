@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -38,29 +39,33 @@ func (x *examination) addresses() (all []netip.AddrPort) {
 		listen = []string{"70"}
 	}
 	for _, addr := range listen {
-		host, port, err := net.SplitHostPort(addr)
-		if n, number := strconv.ParseUint(addr, 10, 16); number == nil {
-			host, port, err = "", strconv.FormatUint(n, 10), nil
-		} else if err != nil {
-			host, port, err = strings.Trim(addr, "[]"), "70", nil
-		}
-		n, bad := strconv.ParseUint(port, 10, 16)
-		ip, noIP := netip.ParseAddr(host)
-		switch {
-		case err != nil || bad != nil || strings.HasPrefix(addr, "/"):
-			continue
-		case host == "" || noIP == nil && ip.IsUnspecified():
+		host, port, _ := net.SplitHostPort(x.reached(addr, "70"))
+		ip, err := netip.ParseAddr(host)
+		if err != nil {
 			ip = x.ownAddress()
-		case noIP != nil:
-			found, err := net.LookupIP(host)
-			if ip = x.ownAddress(); err == nil && len(found) > 0 {
+			if found, err := net.LookupIP(host); err == nil && len(found) > 0 {
 				ip, _ = netip.AddrFromSlice(found[0])
-				ip = ip.Unmap()
 			}
 		}
-		all = append(all, netip.AddrPortFrom(ip, uint16(n)))
+		if n, err := strconv.ParseUint(port, 10, 16); err == nil && !strings.HasPrefix(addr, "/") {
+			all = append(all, netip.AddrPortFrom(ip.Unmap(), uint16(n)))
+		}
 	}
 	return all
+}
+
+// reached is where this machine reaches an address that something listens at.
+func (x *examination) reached(addr, port string) string {
+	host, given, err := net.SplitHostPort(addr)
+	if _, number := strconv.Atoi(addr); number == nil {
+		host, given = "", addr
+	} else if err != nil {
+		host, given = strings.Trim(addr, "[]"), port
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = x.ownAddress().String()
+	}
+	return net.JoinHostPort(host, given)
 }
 
 // ownAddress is the address of this machine that others are most likely to reach.
@@ -72,18 +77,6 @@ func (x *examination) ownAddress() netip.Addr {
 		}
 	}
 	return best
-}
-
-// processes returns the ids of the other processes of a program.
-func (d *Doctor) processes(program string) (pids []string) {
-	list, _ := filepath.Glob(d.onMachine("/proc/[0-9]*/comm"))
-	for _, file := range list {
-		pid := filepath.Base(filepath.Dir(file))
-		if text, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(text)) == program && pid != strconv.Itoa(os.Getpid()) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
 
 // port reports who holds the ports of the server.
@@ -122,7 +115,7 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 		}
 		return faultf(resetFailed+"; "+enableGophd, "nothing listens at port %d", port)
 	}
-	program, service := x.holder(inodes)
+	pid, program, service := x.holder(inodes)
 	other := service
 	switch {
 	case program == "gophd":
@@ -135,7 +128,7 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 		}
 		program = "systemd, for " + other
 	case service == "":
-		return faultf(diag.Command(append([]string{"kill"}, x.processes(program)...)...), "port %d is held by %s, which no unit has started", port, program)
+		return faultf(diag.Command("kill", pid), "port %d is held by %s, which no unit has started", port, program)
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(other, ".service"), ".socket")
 	units := []string{other}
@@ -174,9 +167,10 @@ func (x *examination) listeners(port uint16) (inodes []string) {
 	return inodes
 }
 
-// holder returns the program that has one of these sockets open, and the unit that it runs
-// in. systemd keeps the sockets of the services that it has started, so it is named last.
-func (x *examination) holder(inodes []string) (program, service string) {
+// holder returns the process that has one of these sockets open, its program, and the unit
+// that it runs in. systemd keeps the sockets of the services that it has started, so it is
+// named last.
+func (x *examination) holder(inodes []string) (pid, program, service string) {
 	list, _ := filepath.Glob(x.onMachine("/proc/[0-9]*/fd/*"))
 	for _, fd := range list {
 		to, err := os.Readlink(fd)
@@ -189,7 +183,7 @@ func (x *examination) holder(inodes []string) (program, service string) {
 		if program != "" && name == "systemd" {
 			continue
 		}
-		program, service = name, ""
+		pid, program, service = filepath.Base(dir), name, ""
 		group, _ := os.ReadFile(filepath.Join(dir, "cgroup"))
 		if last := filepath.Base(strings.TrimSpace(string(group))); strings.HasSuffix(last, ".service") {
 			service = last
@@ -198,7 +192,7 @@ func (x *examination) holder(inodes []string) (program, service string) {
 			break
 		}
 	}
-	return program, service
+	return pid, program, service
 }
 
 // otherSocket returns the unit of another server for which systemd listens at a port.
@@ -219,15 +213,6 @@ func (x *examination) pid() string {
 	if len(x.at) > 0 {
 		port = x.at[0].Port()
 	}
-	inodes := x.listeners(port)
-	for _, pid := range x.processes("gophd") {
-		open, _ := filepath.Glob(x.onMachine("/proc/" + pid + "/fd/*"))
-		for _, fd := range open {
-			to, _ := os.Readlink(fd)
-			if slices.Contains(inodes, strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")) {
-				return pid
-			}
-		}
-	}
-	return "PID"
+	pid, _, _ := x.holder(x.listeners(port))
+	return cmp.Or(pid, "PID")
 }
