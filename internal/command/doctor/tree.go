@@ -153,6 +153,8 @@ func (x *examination) mendPrecondition(p daemon.Precondition) string {
 		return diag.Command("gophd", "init", "--", p.What)
 	case p.Name == "account":
 		return diag.Command(append([]string{"gophd", "-user", x.account()}, x.Args...)...)
+	case p.Name == "outside":
+		return x.moveOut(p.What)
 	case p.Name == "certificate":
 		return x.mendKeys(p.What)
 	case p.Name == "writable" && x.inUnit():
@@ -165,6 +167,39 @@ func (x *examination) mendPrecondition(p daemon.Precondition) string {
 		return x.starts(p.What)
 	}
 	return ""
+}
+
+// moveOut is the command that moves a file of gophd itself out of the served directories, and
+// changes the setting that names it.
+func (x *examination) moveOut(file string) string {
+	to := x.private()
+	if x.inUnit() {
+		to = "/var/lib/gophd"
+	}
+	moved := map[string]string{path.Clean(file): path.Join(to, path.Base(file)), path.Dir(file): to} // as a flag names it
+	words := []string{"mv", "--"}
+	for _, name := range []string{file, strings.TrimSuffix(file, ".key") + ".crt", file + "-wal", file + "-shm"} {
+		if x.exists(name) && !slices.Contains(words, name) {
+			words = append(words, name)
+		}
+	}
+	command := diag.Command("mkdir", "-p", "-m", "700", "--", to) + " && "
+	if len(words) > 2 {
+		command += diag.Command(append(words, to)...) + " && "
+	}
+	if x.inUnit() {
+		var script []string
+		for from, name := range moved {
+			script = append(script, fmt.Sprintf("s|=%s/*$|=%s|", from, name))
+		}
+		slices.Sort(script)
+		return command + x.sed(strings.Join(script, "; "))
+	}
+	args := slices.Clone(x.Args)
+	for i, arg := range args[:max(0, len(args)-1)] { // the last is the root
+		args[i] = cmp.Or(moved[path.Clean(arg)], arg)
+	}
+	return command + diag.Command(append([]string{"gophd"}, args...)...)
 }
 
 // mendKeys is the command for a certificate or key that cannot be used: to hand them over to
