@@ -194,7 +194,7 @@ func (d *daemon) listen(ctx context.Context, flag, typed, addr string) (net.List
 	case d.checking && errors.Is(err, syscall.EADDRINUSE):
 		d.log.Warn("an address is in use, by a gophd that runs already or by another program", "error", named)
 		return nil, nil
-	case lookup != nil && isHostName(hostName(lookup.Name)):
+	case lookup != nil && lookup.Name != "localhost" && isHostName(hostName(lookup.Name)):
 		return nil, exit.Hint(named, "the name of "+typed+" cannot be looked up now; an address needs no DNS")
 	case systemd.InUnit() && forbidden && number < 1024 && flag == "listen":
 		return nil, exit.Usagef("gophd.socket listens on ports below 1024: ListenStream= in a drop-in: "+diag.Command("systemctl", "edit", "gophd.socket"), "%w", named)

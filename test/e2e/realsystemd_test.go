@@ -463,12 +463,12 @@ func (s *systemd) rootBelowHome() {
 	s.do("sh", "-ec", "cp /root/before /etc/default/gophd; rm /etc/systemd/system/gophd.service.d/gophd-root.conf; systemctl daemon-reload; systemctl restart gophd")
 }
 
-// heals ends with status 3 where the root cannot be read, is started again, and serves the
-// client that waits once it can be read.
+// heals ends with status 3 where the access log cannot be written, is started again, and
+// serves the client that waits once it can be.
 func (s *systemd) heals() {
 	s.t.Helper()
 	s.do("sh", "-ec", `printf '[Unit]\nStartLimitIntervalSec=0\n' >/etc/systemd/system/gophd.service.d/patient.conf
-		systemctl daemon-reload; chmod 700 /srv/gopher; systemctl stop gophd.service; systemctl restart gophd.socket`)
+		systemctl daemon-reload; systemctl stop gophd.service; chown root /var/log/gophd/access.log; systemctl restart gophd.socket`)
 	answer := make(chan string, 1)
 	go func() {
 		out, _ := s.try("gophd", "get", "-timeout", "10m", "gopher://127.0.0.1/0/robots.txt")
@@ -482,9 +482,9 @@ func (s *systemd) heals() {
 		s.t.Error("after status 3 systemd does not start gophd again")
 	}
 	if got := s.property("ExecMainStatus"); got != "3" && got != "0" {
-		s.t.Errorf("a root without permission: status %s", got)
+		s.t.Errorf("a log without permission: status %s", got)
 	}
-	s.do("chmod", "755", "/srv/gopher")
+	s.do("chown", "gophd", "/var/log/gophd/access.log")
 	if got := <-answer; !strings.Contains(got, "# robots.txt made by gophd") {
 		s.t.Errorf("the client that has waited reads %q", got)
 	}
@@ -501,7 +501,7 @@ func (s *systemd) wrongSettings() {
 		"GOPHD_METRICS=localhost:9170":  "gophd-metrics.conf",
 		"GOPHD_LISTEN=:7071":            "gophd-listen.conf",
 		"GOPHD_ROOT=/srv/nope":          "mkdir -p /srv/nope",
-		"GOPHD_ROOT=/srv/closed":        "chmod -R a+rX /srv/closed", // status 3, which is tried again
+		"GOPHD_ROOT=/srv/closed":        "chmod -R a+rX /srv/closed",
 		"GOPHD_ACCESS_LOG=/var/log/x/y": "GOPHD_ACCESS_LOG=/var/log/gophd/access.log",
 	} {
 		var log string
