@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
@@ -33,15 +32,7 @@ func runWith(t testing.TB, dir string, conf site.Config) *site.Site {
 	return s
 }
 
-// eventually waits until f is true, at most two minutes.
-func eventually(f func() bool) bool {
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if f() {
-			return true
-		}
-	}
-	return f()
-}
+var eventually = treetest.Eventually
 
 // request is one for a selector, which may have a TAB and a query.
 func request(t testing.TB, line string) *server.Request {

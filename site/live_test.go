@@ -27,15 +27,7 @@ func run(t *testing.T, dir string, conf site.Config) *site.Site {
 	return s
 }
 
-// eventually waits until f is true, at most two minutes.
-func eventually(f func() bool) bool {
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if f() {
-			return true
-		}
-	}
-	return f()
-}
+var eventually = treetest.Eventually
 
 // author changes a content tree as people do.
 type author struct {

@@ -88,7 +88,7 @@ func release(t *testing.T, tree string, version int) {
 	put := func(name, text string) { write(t, filepath.Join(tree, name), text) }
 	put(".robots", fmt.Sprintf("Disallow: /only-%d/\n", version))
 	put("version.txt", fmt.Sprintln(version))
-	for i := range 300 { // a scan takes as long as it does on a real tree
+	for i := range 100 { // a scan takes as long as it does on a real tree
 		put(fmt.Sprintf("%d/.robots", i), "Disallow: /text.txt\n")
 		put(fmt.Sprintf("%d/text.txt", i), fmt.Sprintln(version))
 	}
@@ -122,7 +122,7 @@ func (r *reading) watch(ctx context.Context, t *testing.T, from, addr string) {
 	for i := 0; ctx.Err() == nil && !t.Failed(); i++ {
 		before := text("/version.txt")
 		robots := ask("robots.txt")
-		after := text(fmt.Sprintf("/%d/text.txt", i%300))
+		after := text(fmt.Sprintf("/%d/text.txt", i%100))
 		var denied []string
 		for _, found := range deniedVersion.FindAllStringSubmatch(robots, -1) {
 			denied = append(denied, found[1])
@@ -148,7 +148,7 @@ func TestCluster(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	var r reading
-	for i := range 6 { // haproxy chooses the node by the client's address
+	for i := range 4 { // haproxy chooses the node by the client's address
 		all.Go(func() { r.watch(ctx, t, fmt.Sprintf("127.0.0.%d", 10+i), c.addrs[0]) })
 	}
 	a, b := filepath.Join(c.dir, "a"), filepath.Join(c.dir, "b")
