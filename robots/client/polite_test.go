@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -375,5 +376,20 @@ func TestPreferences(t *testing.T) {
 	none := FromResponse(me, http.StatusNotFound, nil, nil)
 	if got := none.Preferences("/", http.Header{"X-Robots-Tag": {"unavailable_after: 25 Jun 2010 15:00:00 PST", "noindex"}}); len(got) != 1 || got[0].Key != "search" {
 		t.Errorf("without a file: %v", got)
+	}
+}
+
+// TestRobotsFileRefused: a host that refuses its robots file slows the pace, too.
+func TestRobotsFileRefused(t *testing.T) {
+	for status, want := range map[int]time.Duration{429: 20 * time.Second, 503: 20 * time.Second, 404: 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Client{Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) { return nil, &StatusError{Status: status} }}
+			for _, a := range []*HostRules{mustGet(t, &c, "http://h/"), FromResponse(me, status, nil, nil)} {
+				mustWait(t, a.Pace)
+				if got := time.Until(a.Pace.Next(time.Now())); got != want {
+					t.Errorf("%d: the next request after %v, want %v", status, got, want)
+				}
+			}
+		})
 	}
 }
