@@ -67,7 +67,7 @@ func TestFeedInSfeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	want := "1767312000\tThe second\tgopher://" + d.addr + "/0/phlog/2026-01-02-second.txt\t<pre>The second\\n</pre>\thtml\ttag:"
+	want := "1767312000\tThe second\tgopher://" + d.addr + "/0/phlog/2026-01-02-second.txt\t<pre>\\nThe second\\n</pre>\thtml\ttag:"
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
 		t.Errorf("sfeed read %q, want %q first", out, want)
 	}
@@ -92,7 +92,7 @@ func TestFeedInNewsboat(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, want := range []string{"The second", "<pre>The second\n</pre>", "The first & <best>", "gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
+	for _, want := range []string{"The second", "<pre>\nThe second\n</pre>", "The first & <best>", "gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
 		if !bytes.Contains(read, []byte(want)) {
 			t.Errorf("%q is not in newsboat's cache: %s", want, out)
 		}
