@@ -58,7 +58,7 @@ func TestReportsOfPrograms(t *testing.T) {
 	if len(list) == 0 {
 		t.Error("nothing is said about readers that do not know $")
 	}
-	in := inputOf(root("Disallow: /\nAllow: /phlog/\n")) // below which the program is denied
+	in := inputOf(root("Allow: /phlog/2026/\n")) // below which the program is denied
 	in.Programs = []string{"/*.dcgi"}
 	for _, r := range Compile(in).Reports() {
 		if r.File != ".robots" && r.File != "-fastcgi /*.dcgi" {
