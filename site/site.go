@@ -174,32 +174,6 @@ func (s *Site) serve(change func(*served)) {
 	s.served.Store(&next)
 }
 
-// Touched collects directories in which something may have changed. Its Touch may be
-// Config.Touched.
-type Touched struct {
-	mu   sync.Mutex
-	dirs map[string]bool
-}
-
-// Touch notes a directory, "" for everything. It does not block.
-func (t *Touched) Touch(dir string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.dirs == nil {
-		t.dirs = map[string]bool{}
-	}
-	t.dirs[dir] = true
-}
-
-// Take returns what was noted since the last call.
-func (t *Touched) Take() map[string]bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	dirs := t.dirs
-	t.dirs = nil
-	return dirs
-}
-
 // touch records a change in a directory, and calls Config.Touched.
 func (s *Site) touch(dir string) {
 	s.events.Add(1)

@@ -1,27 +1,10 @@
 package site
 
 import (
-	"maps"
 	"slices"
 	"testing"
 	"testing/fstest"
 )
-
-// Touched collects directories until they are taken.
-func TestTouched(t *testing.T) {
-	var c Touched
-	for range 2 {
-		if got := c.Take(); len(got) != 0 {
-			t.Errorf("at first there is %v", got)
-		}
-		c.Touch("a")
-		c.Touch("")
-		c.Touch("a")
-		if got := slices.Sorted(maps.Keys(c.Take())); !slices.Equal(got, []string{"", "a"}) {
-			t.Errorf("taken: %q", got)
-		}
-	}
-}
 
 // A user whose tree holds nothing but copies from /etc/skel is not listed.
 func TestUsersWithSkelAlone(t *testing.T) {

@@ -120,11 +120,6 @@ func (c Caller) ReadFile(path string, most int64) ([]byte, error) {
 	})
 }
 
-// Writable returns nil if a file could be made in a directory.
-func (c Caller) Writable(dir string) error {
-	return c(dir, func() error { return unix.Access(dir, unix.W_OK|unix.X_OK) })
-}
-
 // OpenFile opens a file that is not served, such as a log. If the call is left behind,
 // the garbage collector closes the file.
 func (c Caller) OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
