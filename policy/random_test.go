@@ -3,6 +3,7 @@ package policy
 import (
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"net/url"
@@ -326,18 +327,27 @@ func TestOutsidersRow(t *testing.T) {
 func TestOutsidersLines(t *testing.T) {
 	row := outsider
 	row.Forms, row.Escapes = []readers.Form{readers.URI}, readers.Letter
-	ordered, parts := row, row
-	ordered.Star, parts.Choice, parts.Names = true, readers.LongestPattern, readers.Part
+	ordered, longest := row, row
+	ordered.Star, longest.Choice = true, readers.LongestPattern
+	parts, open := longest, longest
+	parts.Names, open.Star, open.Dollar = readers.Part, true, false
 	for _, test := range []struct {
-		row         readers.Reader
-		notes, want string
+		row               readers.Reader
+		notes, shut, want string
 	}{
-		{ordered, "Allow: /*b\nDisallow: /a/b/\n", "READER"},
-		{ordered, "Disallow: /a/b/\nAllow: /a/\n", ""},
-		{parts, "User-agent: foobot\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", "PART-NAME"},
-		{parts, "User-agent: bar\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", ""},
+		{ordered, "Allow: /*b\nDisallow: /a/b/\n", "", "READER"},
+		{ordered, "Disallow: /a/b/\nAllow: /a/\n", "", ""},
+		{parts, "User-agent: foobot\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", "", "PART-NAME"},
+		{parts, "User-agent: bar\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", "", ""},
+		{open, "Disallow: /*/*$\nAllow: /*9\n", "", "ANCHOR"},
+		{open, "Disallow: /*/*$\nAllow: /9\n", "", ""},
+		{longest, "Allow: /d/$\n", "d/", "GLOB"},
+		{longest, "Allow: /d\n", "d/", ""},
 	} {
 		in := inputOf(map[string]string{".robots": test.notes})
+		if test.shut != "" {
+			in.Annotations = append(in.Annotations, Annotation{Dir: "/" + test.shut, File: test.shut + ".robots", Err: fs.ErrPermission})
+		}
 		in.Readers = append(readers.All(), test.row)
 		codes := ""
 		for _, r := range Compile(in).Reports() {

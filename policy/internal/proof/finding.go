@@ -209,8 +209,12 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return MatchedLength
 	case a.Whole && (r.Index && strings.HasSuffix(written, "/") || r.Below && by != nil && !by.Whole):
 		return Index
+	case r.Choice == readers.LongestPattern && r.Lacks(readers.NeedsStar) != 0 && d.Size == shutSize:
+		return Glob // of the lines only one that ends in stars is longer than the Allow
 	case !r.Star && strings.HasSuffix(strings.TrimSuffix(d.String(), "$"), "*"):
 		return Glob
+	case !r.Dollar && strings.HasSuffix(d.String(), "*$"):
+		return Anchor // the line that it knows is shorter
 	case r.Lacks(readers.NeedsEscapes) != 0 && odd:
 		return Name
 	case by != nil && r.Lacks(readers.NeedsOf(by.String(), true)) != 0:
