@@ -3,14 +3,11 @@ package policy
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/test/sites"
 )
@@ -18,8 +15,13 @@ import (
 var questions = flag.String("questions", "", "a file to write questions about compiled files to, for make kit-trees")
 
 // TestQuestions writes questions about compiled files for programs that are not written in
-// Go, with the policy's answers and the rows that a report names at the rule that decides.
+// Go, with the policy's answers, and the rows that by the proof do not keep the rule that
+// decides, and that a report names at its line or at the Allow's that opens it.
 func TestQuestions(t *testing.T) {
+	type rule struct {
+		file, pattern string
+		line          int
+	}
 	if *questions == "" {
 		t.Skip("make kit-trees")
 	}
@@ -33,16 +35,16 @@ func TestQuestions(t *testing.T) {
 		s := sites.Draw(rnd)
 		c := Compile(input(s))
 		policies := policiesOf(s)
-		named := map[string][]string{}
-		for _, r := range c.Reports() {
-			at := fmt.Sprint(r.File, r.Line)
-			switch {
-			case r.Code == CodeIndex, r.Code == CodeName && r.Severity == diag.Notice: // at an Allow that opens more
-				at = ""
-			case r.Code == CodeMatchedLength && len(s.Programs) > 0: // at the Allow that opens what a program answers
-				at = ""
+		named := map[rule][]string{}
+		for _, f := range c.proof.Findings {
+			isReport := func(r Report) bool {
+				at := r.File == f.File && r.Line == f.Line || r.File == f.ByFile && r.Line == f.ByLine || f.File == "" && r.Line == 0
+				return at && r.Code == f.Code && slices.Contains(r.Readers, f.Reader)
 			}
-			named[at] = append(named[at], r.Readers...)
+			if f.Leak && slices.ContainsFunc(c.Reports(), isReport) {
+				at := rule{f.File, f.Pattern, f.Line}
+				named[at] = append(named[at], f.Reader)
+			}
 		}
 		robots := slices.DeleteFunc(policies.Robots(), func(robot string) bool {
 			return slices.ContainsFunc(readers.All(), func(r readers.Reader) bool { return r.Agent == robot })
@@ -56,14 +58,8 @@ func TestQuestions(t *testing.T) {
 			rnd.Shuffle(len(sels), func(i, j int) { sels[i], sels[j] = sels[j], sels[i] })
 			for _, sel := range sels[:min(len(sels), 12)] {
 				v := policies.For(robot).Decide(sel)
-				by := fmt.Sprint(v.File, v.Line)
-				if v.File == "" { // of a program
-					if src := c.Explain(robot, sel[1:], strings.HasSuffix(sel, "/")).By; src != nil {
-						by = fmt.Sprint(src.File, src.Line)
-					}
-				}
 				err := w.Encode(map[string]any{"robots": c.File(), "agent": agent, "path": readers.URI.Of(sel),
-					"allow": v.Allowed, "named": slices.Concat(named[""], named[by])})
+					"allow": v.Allowed, "named": named[rule{v.File, v.Pattern, v.Line}]})
 				if err != nil {
 					t.Fatal(err)
 				}
