@@ -18,10 +18,6 @@ var questions = flag.String("questions", "", "a file to write questions about co
 // Go, with the policy's answers, and the rows that by the proof do not keep the rule that
 // decides, and that a report names at its line or at the Allow's that opens it.
 func TestQuestions(t *testing.T) {
-	type rule struct {
-		file, pattern string
-		line          int
-	}
 	if *questions == "" {
 		t.Skip("make kit-trees")
 	}
@@ -35,17 +31,7 @@ func TestQuestions(t *testing.T) {
 		s := sites.Draw(rnd)
 		c := Compile(input(s))
 		policies := policiesOf(s)
-		named := map[rule][]string{}
-		for _, f := range c.proof.Findings {
-			isReport := func(r Report) bool {
-				at := r.File == f.File && r.Line == f.Line || r.File == f.ByFile && r.Line == f.ByLine || f.File == "" && r.Line == 0
-				return at && r.Code == f.Code && slices.Contains(r.Readers, f.Reader)
-			}
-			if f.Leak && slices.ContainsFunc(c.Reports(), isReport) {
-				at := rule{f.File, f.Pattern, f.Line}
-				named[at] = append(named[at], f.Reader)
-			}
-		}
+		named := namedIn(c)
 		robots := slices.DeleteFunc(policies.Robots(), func(robot string) bool {
 			return slices.ContainsFunc(readers.All(), func(r readers.Reader) bool { return r.Agent == robot })
 		})
@@ -59,7 +45,7 @@ func TestQuestions(t *testing.T) {
 			for _, sel := range sels[:min(len(sels), 12)] {
 				v := policies.For(robot).Decide(sel)
 				err := w.Encode(map[string]any{"robots": c.File(), "agent": agent, "path": readers.URI.Of(sel),
-					"allow": v.Allowed, "named": named[rule{v.File, v.Pattern, v.Line}]})
+					"allow": v.Allowed, "named": named[place{v.File, v.Pattern, v.Line}]})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -70,6 +70,29 @@ func spellings(r readers.Reader, sel string) []string {
 	return slices.Compact(list)
 }
 
+// place is a rule of the policy.
+type place struct {
+	file, pattern string
+	line          int
+}
+
+// namedIn returns the rows that by the proof do not keep a rule, if a report names them at
+// its line, at the Allow's that opens it, or at a program's flag.
+func namedIn(c *Compiled) map[place][]string {
+	named := map[place][]string{}
+	for _, f := range c.proof.Findings {
+		isReport := func(r Report) bool {
+			at := r.File == f.File && r.Line == f.Line || r.File == f.ByFile && r.Line == f.ByLine || f.File == "" && r.Line == 0
+			return at && r.Code == f.Code && slices.Contains(r.Readers, f.Reader)
+		}
+		if f.Leak && slices.ContainsFunc(c.Reports(), isReport) {
+			at := place{f.File, f.Pattern, f.Line}
+			named[at] = append(named[at], f.Reader)
+		}
+	}
+	return named
+}
+
 // broken returns how a compiled site breaks the first two laws.
 func broken(s sites.Site, rows []readers.Reader, c *Compiled) (list []string) {
 	policies := policiesOf(s)
@@ -77,7 +100,7 @@ func broken(s sites.Site, rows []readers.Reader, c *Compiled) (list []string) {
 	for _, leak := range c.Unproven() {
 		list = append(list, leak.String())
 	}
-	named := map[string]bool{}
+	named, rules := map[string]bool{}, namedIn(c)
 	for _, r := range c.Reports() {
 		if r.Code == CodeUnnamedLeak {
 			list = append(list, r.String())
@@ -101,11 +124,15 @@ func broken(s sites.Site, rows []readers.Reader, c *Compiled) (list []string) {
 					continue // it takes such names for others: the disk is asked for them
 				}
 				want := p.Decide(sel)
+				isNamed := slices.Contains(rules[place{want.File, want.Pattern, want.Line}], reader.Name)
+				if escapes.MatchString(sel) { // no rule can say what it makes of such a name
+					isNamed = named[reader.Name]
+				}
 				for _, spelling := range spellings(reader, sel) {
 					got := reading.Allowed(agent, spelling)
 					exact := reader.Name == "rfc9309" || reader.Name == "google" && !named[reader.Name]
 					switch {
-					case got == want.Allowed, got && c.Closed(sel, spelling), got && !exact && named[reader.Name]:
+					case got == want.Allowed, got && c.Closed(sel, spelling), got && !exact && isNamed:
 					case got:
 						list = append(list, fmt.Sprintf("leak: %s called %s into %q: %+v", reader.Name, agent, spelling, want))
 					case exact && spelling == sel:
