@@ -78,73 +78,56 @@ func ask(t *testing.T, c net.Conn, request string) string {
 	return string(got)
 }
 
-func TestRequestLineEnds(t *testing.T) {
-	for _, request := range []string{"/a\n", "/a\r\n", "/a\r", "/a\r\nrest is not a request\r\n", "/a\n/b\n"} {
+// TestRequestsAndReplies: where a request line ends, what is in it, and how a menu ends.
+func TestRequestsAndReplies(t *testing.T) {
+	handler := HandlerFunc(func(w ResponseWriter, r *Request) error {
+		switch r.Selector {
+		case "":
+			return errors.Join(w.WriteItem(menu.Info("hello")), w.WriteItem(menu.Item{Type: '0', Label: "a", Selector: "/a"}))
+		case "/panic":
+			panic("oops")
+		}
+		return echoSelector(w, r)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, &Server{Host: "gopher.example", Port: 7070, Handler: handler})
+		for _, tt := range []struct{ request, want string }{
+			{"/a\n", "</a|>"},
+			{"/a\r\n", "</a|>"},
+			{"/a\r", "</a|>"},
+			{"/a\r\nrest is not a request\r\n", "</a|>"},
+			{"/a\n/b\n", "</a|>"},
+			{"/search\tsome words\r\n", "</search|some words>"},
+			{"\r\n", string(menu.Info("hello").AppendTo(nil)) + "0a\t/a\tgopher.example\t7070\r\n.\r\n"},
+			{"/panic\n", "3Server error\t\terror.host\t1\r\n.\r\n"}, // of this request alone
+			{strings.Repeat("x", 4<<10), "3Request too long\t\terror.host\t1\r\n.\r\n"},
+			{strings.Repeat("x", 1<<20), "3Request too long\t\terror.host\t1\r\n.\r\n"},
+		} {
+			if got := ask(t, p.dial(), tt.request); got != tt.want {
+				t.Errorf("%.40q answered with %q, want %q", tt.request, got, tt.want)
+			}
+		}
+		stop()
+	})
+}
+
+// TestRequestDeadline: a client has as long as RequestTimeout, and no longer if it trickles.
+func TestRequestDeadline(t *testing.T) {
+	for name, more := range map[string]bool{"once": false, "trickling": true} {
 		synctest.Test(t, func(t *testing.T) {
 			p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
-			if got := ask(t, p.dial(), request); got != "</a|>" {
-				t.Errorf("%q answered with %q", request, got)
-			}
-			stop()
-		})
-	}
-}
-
-func TestQueryAfterTab(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
-		if got := ask(t, p.dial(), "/search\tsome words\r\n"); got != "</search|some words>" {
-			t.Errorf("got %q", got)
-		}
-		stop()
-	})
-}
-
-func TestBytesBeforeTimeoutAreNoRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
-		begin := time.Now()
-		if got := ask(t, p.dial(), "robots.txt"); got != "" {
-			t.Errorf("answered %q", got)
-		}
-		if took := time.Since(begin); took != DefaultRequestTimeout {
-			t.Errorf("closed after %v", took)
-		}
-		stop()
-	})
-}
-
-func TestTricklingDoesNotExtendTheDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
-		c := p.dial()
-		begin := time.Now()
-		go func() {
-			for {
-				if _, err := c.Write([]byte("x")); err != nil {
-					return
+			c := p.dial()
+			began := time.Now()
+			go func() {
+				for _, err := c.Write([]byte("robots.txt")); more && err == nil; _, err = c.Write([]byte("x")) {
+					time.Sleep(2 * time.Second)
 				}
-				time.Sleep(2 * time.Second)
+			}()
+			if got, _ := io.ReadAll(c); len(got) > 0 || time.Since(began) != DefaultRequestTimeout {
+				t.Errorf("%s: %q after %v", name, got, time.Since(began))
 			}
-		}()
-		_, _ = io.ReadAll(c)
-		if took := time.Since(begin); took != DefaultRequestTimeout {
-			t.Errorf("closed after %v", took)
-		}
-		_ = c.Close()
-		time.Sleep(3 * time.Second) // the writer notices
-		stop()
-	})
-}
-
-func TestTooLong(t *testing.T) {
-	for _, size := range []int{4 << 10, 64 << 10, 1 << 20} {
-		synctest.Test(t, func(t *testing.T) {
-			p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
-			got := ask(t, p.dial(), strings.Repeat("x", size))
-			if got != "3Request too long\t\terror.host\t1\r\n.\r\n" {
-				t.Errorf("%d bytes: %q", size, got)
-			}
+			_ = c.Close()
+			time.Sleep(3 * time.Second) // the writer notices
 			stop()
 		})
 	}
@@ -177,42 +160,6 @@ func TestErrorsTellStrangersNothing(t *testing.T) {
 	}
 }
 
-func TestPanicIsOneRequestsError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
-			if r.Selector == "/panic" {
-				panic("oops")
-			}
-			return echoSelector(w, r)
-		})}
-		p, stop := start(t, s)
-		if got := ask(t, p.dial(), "/panic\n"); !strings.HasPrefix(got, "3Server error\t") {
-			t.Errorf("panic answered with %q", got)
-		}
-		if got := ask(t, p.dial(), "/b\n"); got != "</b|>" {
-			t.Errorf("after the panic: %q", got)
-		}
-		stop()
-	})
-}
-
-func TestMenuEndsWithDot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &Server{Host: "gopher.example", Port: 7070, Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-			if err := w.WriteItem(menu.Info("hello")); err != nil {
-				return err
-			}
-			return w.WriteItem(menu.Item{Type: '0', Label: "a", Selector: "/a"})
-		})}
-		p, stop := start(t, s)
-		want := string(menu.Info("hello").AppendTo(nil)) + "0a\t/a\tgopher.example\t7070\r\n.\r\n"
-		if got := ask(t, p.dial(), "\r\n"); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		stop()
-	})
-}
-
 func TestStalledReplyEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan time.Time, 1)
@@ -228,34 +175,6 @@ func TestStalledReplyEnds(t *testing.T) {
 		took := (<-ended).Sub(begin)
 		if took < DefaultStallTimeout || took > DefaultStallTimeout*5/4 {
 			t.Errorf("ended after %v", took)
-		}
-		_ = c.Close()
-		stop()
-	})
-}
-
-func TestSlowButSteadyReplyGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		body := bytes.Repeat([]byte("0123456789"), 5000)
-		s := &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-			_, err := w.Write(body)
-			return err
-		})}
-		p, stop := start(t, s)
-		c := p.dial()
-		_, _ = io.WriteString(c, "/x\n")
-		var got []byte
-		buf := make([]byte, 1000)
-		for {
-			n, err := c.Read(buf)
-			got = append(got, buf[:n]...)
-			if err != nil {
-				break
-			}
-			time.Sleep(40 * time.Second)
-		}
-		if !bytes.Equal(got, body) {
-			t.Errorf("got %d of %d bytes", len(got), len(body))
 		}
 		_ = c.Close()
 		stop()
@@ -331,24 +250,6 @@ func TestDrainOfHTTP(t *testing.T) {
 			_ = c.Close()
 		})
 	}
-}
-
-// TestDrainHearsOut: who was accepted before the end and asks right after it
-// is answered.
-func TestDrainHearsOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-			_, err := io.WriteString(w, "heard")
-			return err
-		})})
-		c := p.dial()
-		synctest.Wait()
-		go stop()
-		time.Sleep(time.Second / 2)
-		if got := ask(t, c, "/x\n"); got != "heard" {
-			t.Errorf("got %q", got)
-		}
-	})
 }
 
 func TestLogQuotesOutsideBytes(t *testing.T) {
