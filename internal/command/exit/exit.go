@@ -104,8 +104,9 @@ func Root(dir string, err error) error {
 }
 
 // Directory explains why an account cannot serve a directory that a flag names; nil is the
-// account of this process. A name that does not exist, is no directory or is closed is a usage
-// error. Anything else is temporary: a disk that fails or is not mounted yet.
+// account of this process. A name that does not exist, is no directory or lies in one that is
+// closed is a usage error. Anything else may be temporary: a permission, a disk that fails or is
+// not mounted yet.
 func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 	table, _ := files.ReadFile("/etc/fstab", maxTable)
 	mounted, _ := files.ReadFile("/proc/self/mounts", maxTable)
@@ -122,10 +123,10 @@ func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 		e.Status, e.Hint = Usage, flag+" must name a directory"
 	case errors.Is(err, fs.ErrPermission):
 		abs, _ := filepath.Abs(dir)
-		e.Status, e.Mend = Usage, diag.Command("chmod", "-R", "a+rX", "--", dir)
+		e.Mend = diag.Command("chmod", "-R", "a+rX", "--", dir)
 		e.Hint = "the user that gophd runs as must be able to read and search it: " + e.Mend
 		if above := account.Closed(dir, sandbox.MayRead|sandbox.MayEnter); above != "" && above != abs {
-			e.Mend = diag.Command("chmod", "a+x", "--", above)
+			e.Status, e.Mend = Usage, diag.Command("chmod", "a+x", "--", above)
 			e.Hint = fmt.Sprintf("the user that gophd runs as must be able to enter %s: %s", above, e.Mend)
 		}
 	default:

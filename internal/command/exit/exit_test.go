@@ -33,7 +33,7 @@ func TestDirectory(t *testing.T) {
 		status int
 	}{
 		{"/nope", fs.ErrNotExist, Usage}, {file, syscall.ENOTDIR, Usage}, {file, os.ErrInvalid, Usage},
-		{"/", fs.ErrPermission, Usage}, {"/", syscall.EIO, Failure}, {"/", syscall.ESTALE, Failure},
+		{"/", fs.ErrPermission, Failure}, {"/", syscall.EIO, Failure}, {"/", syscall.ESTALE, Failure},
 	} {
 		if got := Report(io.Discard, Directory("-root", tt.dir, nil, tt.err)); got != tt.status {
 			t.Errorf("%s, %v: status %d, want %d", tt.dir, tt.err, got, tt.status)
