@@ -42,10 +42,8 @@ func (h *Handle) ReadDir(call Caller, keeps func(some []Dirent) error) (list []D
 		var some []Dirent // of this call: it may be left behind
 		err = call(h.Real, func() error {
 			entries, err := dir.ReadDir(chunk)
-			for _, e := range entries {
-				if !h.withholds(e) {
-					some = append(some, Dirent{e.Name(), e.Type()})
-				}
+			for _, e := range h.served(entries) {
+				some = append(some, Dirent{e.Name(), e.Type()})
 			}
 			return err
 		})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -41,7 +42,21 @@ var withheld struct {
 type ownFiles struct {
 	ids     map[fileID]bool
 	entries map[entryID]bool // under the names that they were opened by
-	linked  bool             // one has more names than that
+	names   []string         // those names
+	linked  bool             // one had more names than that when it was opened
+}
+
+// areLinked reports whether one of the files has more names than the one it was opened by. A
+// link may be made at any time.
+func (o *ownFiles) areLinked() bool {
+	return o.linked || slices.ContainsFunc(o.names, func(name string) bool {
+		info, err := os.Stat(name)
+		if err != nil {
+			return false // who cannot reach it cannot link it
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		return ok && st.Nlink > 1
+	})
 }
 
 var errWithheld = fmt.Errorf("a file of gophd itself: %w", fs.ErrNotExist)
@@ -71,6 +86,7 @@ func Withhold(name string, info fs.FileInfo) {
 		next.ids[id] = true
 	}
 	for name := range withheld.byName {
+		next.names = append(next.names, name)
 		if dir, err := os.Stat(filepath.Dir(name)); err == nil {
 			next.entries[entryID{idOf(dir), filepath.Base(name)}] = true
 		}
@@ -83,19 +99,26 @@ func isWithheld(s Revision) bool {
 	return own != nil && own.ids[fileID{s.Device, s.Inode}]
 }
 
-// withholds reports whether an entry of a directory is a file of this process. Only if one of
+// served returns the entries of a directory that are no files of this process. Only if one of
 // those has several names, each entry is looked at.
-func (h *Handle) withholds(e fs.DirEntry) bool {
+func (h *Handle) served(entries []fs.DirEntry) []fs.DirEntry {
 	own := withheld.now.Load()
-	if own == nil || !e.Type().IsRegular() {
-		return false
+	if own == nil {
+		return entries
 	}
-	if own.entries[entryID{fileID{h.Revision.Device, h.Revision.Inode}, e.Name()}] {
-		return true
-	}
-	if !own.linked {
-		return false
-	}
-	info, err := e.Info()
-	return err == nil && own.ids[idOf(info)]
+	dir := fileID{h.Revision.Device, h.Revision.Inode}
+	linked := own.areLinked()
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		if !e.Type().IsRegular() {
+			return false
+		}
+		if own.entries[entryID{dir, e.Name()}] {
+			return true
+		}
+		if !linked {
+			return false
+		}
+		info, err := e.Info()
+		return err == nil && own.ids[idOf(info)]
+	})
 }

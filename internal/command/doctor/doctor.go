@@ -141,6 +141,10 @@ func (d *Doctor) Run(ctx context.Context) error {
 			all = append(all, f)
 		}
 	}
+	if len(all) == 0 {
+		all = unknownf("nothing to examine with these settings")
+		all[0].Check = run[0].name
+	}
 	if err := d.print(all); err != nil {
 		return err
 	}

@@ -124,8 +124,8 @@ func (x *examination) preconditions(add func(check string, list []Finding)) {
 		var e *exit.CommandError
 		switch err := p.Test(); {
 		case errors.As(err, &e):
-			if p.Name == "account" && !x.AsService && x.Settings == nil {
-				continue // of this process, which is not the service
+			if p.Name == "account" && !x.AsService && (x.Settings == nil || p.Warn) {
+				continue // of this process, which is not the server
 			}
 			mend := cmp.Or(x.mendPrecondition(p), e.Mend, diag.Command("gophd", "check-config"))
 			if x.inUnit() && !strings.Contains(mend, "systemctl") && !strings.Contains(mend, restartLater) {
