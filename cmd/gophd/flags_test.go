@@ -146,7 +146,6 @@ func TestWrongStarts(t *testing.T) {
 		{"-tls-self-signed hole/a.txt -listen 127.0.0.1:0 logs", "hole/a.txt is no directory", "-tls-self-signed DIR"},
 		{"-access-log logs -listen 127.0.0.1:0 hole", "logs is a directory", "-access-log logs/access.log"},
 		{"-http-lang german -http view hole", `-http-lang "german"`, "-http-lang en"},
-		{"-http-lang de hole", "-http-lang without -http view", "-http view -http-lang de"},
 		{"-http-theme paper hole", "-http-theme without -http view", "-http view -http-theme paper"},
 		{"-enforce-spare 10.0.0.0/8 hole", "-enforce-spare without -enforce", "-enforce slow -enforce-spare 10.0.0.0/8"},
 		{"-users-min-uid 500 hole", "-users-min-uid without -users", "-users '/home/*/public_gopher' -users-min-uid 500"},
