@@ -137,9 +137,9 @@ func TestRude(t *testing.T) {
 func TestHour(t *testing.T) {
 	p := open(t, "a.example")
 	now := time.Unix(60*1000, 0)
-	for minute, times := range map[time.Duration]int{60: 7, 59: 1, 1: 4, 0: 8} {
-		for range times {
-			p.Stats.Hosts[0].observe(server.Served{}, now.Add(-minute*time.Minute))
+	for _, minute := range []struct{ ago, times int }{{60, 7}, {59, 1}, {1, 4}, {0, 8}} {
+		for range minute.times {
+			p.Stats.Hosts[0].observe(server.Served{}, now.Add(-time.Duration(minute.ago)*time.Minute))
 		}
 	}
 	for later, want := range map[time.Duration]string{0: "▁" + strings.Repeat(".", 57) + "▄█", 70: strings.Repeat(".", 60)} {
