@@ -274,7 +274,8 @@ func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
 
 	req = req.Clone(ctx)
 	if patient {
-		req.Cancel = nil //nolint:staticcheck // http.Client closes it when its Timeout ends
+		//lint:ignore SA1019 http.Client closes it when its Timeout ends
+		req.Cancel = nil //nolint:staticcheck // as above
 	}
 	if req.Header == nil {
 		req.Header = http.Header{}

@@ -24,7 +24,6 @@ type scenario struct {
 type measured struct {
 	requests, failed int
 	span             time.Duration
-	cpu              time.Duration // of the server, all requests
 	latency          []time.Duration
 	firstError       error
 }
