@@ -78,8 +78,9 @@ func (d *daemon) open(ctx context.Context) error {
 		if len(failures) > 0 && !d.checking {
 			break
 		}
-		if err := step(); errors.As(err, new(Failures)) {
-			failures = append(failures, err.(Failures)...)
+		err := step()
+		if several, ok := errors.AsType[Failures](err); ok {
+			failures = append(failures, several...)
 		} else if err != nil {
 			failures = append(failures, err)
 		}

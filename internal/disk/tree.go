@@ -146,7 +146,7 @@ func (t *Tree) Close() {
 		t.fd = -1
 	}
 	if w, ok := t.files.(walked); ok {
-		_ = w.Root.Close()
+		_ = w.Close()
 	}
 }
 

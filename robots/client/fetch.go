@@ -350,7 +350,7 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	}
 
 	// Not by http.Client: its errors repeat a Location that does not parse.
-	resp, err := f.transport(h, from.transport).RoundTrip(req) // the caller closes Reply.Body
+	resp, err := f.transport(h, from.transport).RoundTrip(req) //nolint:bodyclose // the caller closes Reply.Body
 	if bad, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(bad.RecordHeader[:]) == "HTTP/" {
 		err = http.ErrSchemeMismatch // as http.Client says it
 	}
