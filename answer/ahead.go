@@ -22,7 +22,7 @@ const (
 )
 
 var (
-	errTooLarge = &server.Error{Kind: server.Internal, Err: errors.New("the reply of a program is too long to be made into a page or a menu")}
+	errTooLarge = &server.Error{Kind: server.Internal, Message: "The program failed", Err: errors.New("the reply of a program is too long to be made into a page or a menu")}
 	errPrinted  = &server.Error{Kind: server.Busy, Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent", maxPrinted>>20)}
 )
 
