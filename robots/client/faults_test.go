@@ -184,7 +184,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestFromResponse: the rules of a response, and the names of the robot.
+// TestFromResponse: the rules of a response, its comments (C9), and the names of the robot.
 func TestFromResponse(t *testing.T) {
 	const file = "User-agent: mybot\nDisallow: /private/\nCrawl-delay: 7\nComment: hello\n"
 	a := FromResponse(me, 200, nil, strings.NewReader(file))
