@@ -18,14 +18,19 @@ const (
 )
 
 // Access reports why an account may not do something with a file: with its ids, if this
-// process is that account or root, else by the mode of the file. A nil account is that of
-// this process.
+// process is that account or root, else by the modes of the file and of the directories
+// above it. A nil account is that of this process.
 func (u *Identity) Access(path string, what uint32) error {
 	switch {
 	case u == nil || u.UID == os.Geteuid():
 		return access(path, what)
 	case os.Geteuid() == 0 && canAct:
 		return u.Act(path, func() error { return access(path, what) })
+	}
+	if dir := filepath.Dir(path); dir != path {
+		if err := u.Access(dir, MayEnter); err != nil {
+			return err
+		}
 	}
 	info, err := os.Stat(path)
 	if err != nil || u.UID == 0 {
