@@ -6,6 +6,8 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/robots"
 )
 
 // class is a set of robots that all annotations treat alike. They share a group.
@@ -19,9 +21,9 @@ type class struct {
 	joined bool     // what joined directories state holds for all of them (see join.go)
 }
 
-// virtual are the robots of Gemini's companion specification. A robot of several kinds
-// obeys the groups of all of them.
-var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
+// virtual are the robots of Gemini that one program may be several of. It obeys the groups
+// of all of them.
+var virtual = robots.VirtualAgents()
 
 // treated says how annotations treat a robot.
 type treated struct {

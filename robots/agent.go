@@ -141,12 +141,16 @@ type Robot struct {
 	// the * group does.
 	Names []string
 
-	// Categories name its uses. Gemini's companion specification calls them virtual
-	// agents (archiver, indexer, researcher, webproxy), and the web has purpose tokens
+	// Categories name its purposes: virtual agents of Gemini's companion specification
+	// ([VirtualAgents]), or purpose tokens of the web
 	// (draft-kelley-aipref-training-preference-signal). If a group names one of them,
-	// its rules bind the robot, too.
+	// its rules bind the robot besides those of its name, or of *: a category never
+	// opens what these deny.
 	Categories []string
 }
+
+// VirtualAgents returns the categories of Gemini's companion specification.
+func VirtualAgents() []string { return []string{"archiver", "indexer", "researcher", "webproxy"} }
 
 // Validate returns an error if a name of the robot is no product token, such as a whole
 // User-Agent: no group could name it. The error proposes the token that was meant.

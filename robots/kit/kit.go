@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,7 @@ type Case struct {
 	Policy   []string            `json:"policy,omitempty"`   // what the annotations say that the file was made of
 	Dialects map[string][]string `json:"dialects"`           // by the name of a [robots.Dialect]
 	Readers  map[string][]string `json:"readers"`            // by the name of a [readers.Reader]
+	Together map[string]string   `json:"together,omitempty"` // by dialect, for one robot: the first of Agents is its name, the others are its categories
 	Usage    [][]string          `json:"usage,omitempty"`    // for each agent what Content-Usage lines state of each selector, by RFC 9309
 	Programs map[string][]string `json:"programs,omitempty"` // what programs answered, recorded once
 }
@@ -40,15 +42,20 @@ type Case struct {
 func (c *Case) answers(allowed func(agent, selector string) bool) []string {
 	var rows []string
 	for _, agent := range c.Agents {
-		row := make([]byte, len(c.Selectors))
-		for i, sel := range c.Selectors {
-			if row[i] = '0'; allowed(agent, sel) {
-				row[i] = '1'
-			}
-		}
-		rows = append(rows, string(row))
+		rows = append(rows, answer(c.Selectors, func(sel string) bool { return allowed(agent, sel) }))
 	}
 	return rows
+}
+
+func answer(selectors []string, allowed func(selector string) bool) string {
+	row := make([]byte, len(selectors))
+	for i, sel := range selectors {
+		row[i] = '0'
+		if allowed(sel) {
+			row[i] = '1'
+		}
+	}
+	return string(row)
 }
 
 // Fill asks all dialects that have rules and all readers.
@@ -63,9 +70,14 @@ func (c *Case) Fill() {
 			c.Usage = append(c.Usage, row)
 		}
 	}
-	c.Dialects, c.Readers = map[string][]string{}, map[string][]string{}
+	c.Dialects, c.Readers, c.Together = map[string][]string{}, map[string][]string{}, maps.Clone(c.Together)
 	for _, d := range readers.Dialects() {
-		c.Dialects[d.String()] = c.answers(robots.Parse(d, c.Robots).Allowed)
+		f := robots.Parse(d, c.Robots)
+		c.Dialects[d.String()] = c.answers(f.Allowed)
+		if _, asked := c.Together[d.String()]; asked {
+			one := robots.Robot{Names: c.Agents[:1], Categories: c.Agents[1:]}
+			c.Together[d.String()] = answer(c.Selectors, f.For(one).Allowed)
+		}
 	}
 	for _, m := range readers.All() {
 		c.Readers[m.Name] = c.answers(m.Read(c.Robots).Allowed)

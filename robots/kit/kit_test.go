@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -27,7 +28,7 @@ func TestAnswers(t *testing.T) {
 	for _, c := range list {
 		fresh := c
 		fresh.Fill()
-		if !*update && (!reflect.DeepEqual(c.Dialects, fresh.Dialects) || !reflect.DeepEqual(c.Readers, fresh.Readers) || !reflect.DeepEqual(c.Usage, fresh.Usage)) {
+		if !*update && (!reflect.DeepEqual(c.Dialects, fresh.Dialects) || !reflect.DeepEqual(c.Readers, fresh.Readers) || !reflect.DeepEqual(c.Usage, fresh.Usage) || !maps.Equal(c.Together, fresh.Together)) {
 			t.Errorf("%s: the answers are (go test ./robots/kit -update writes them)\n%v\n%v, in the kit\n%v\n%v", c.Name, fresh.Dialects, fresh.Readers, c.Dialects, c.Readers)
 		}
 		text, err := json.Marshal(fresh)

@@ -16,6 +16,7 @@ func (l *linter) group(i int, g robots.Group) {
 	} else {
 		l.agents(g)
 		l.hollow(i, g)
+		l.purposes(g)
 		l.experiment(g)
 	}
 	l.rules(g)
@@ -110,6 +111,29 @@ func (l *linter) stacked(g robots.Group, n int) {
 		closed = strings.Trim(l.dir, "/")
 	}
 	l.fault(before.Line, "R9-SWALLOWED", "%s: this closes %s to every robot", message, closed)
+}
+
+// purposes looks at names that stand for what robots do, not for one robot.
+func (l *linter) purposes(g robots.Group) {
+	if l.file.Dialect().Reader().Names != readers.Token {
+		return
+	}
+	denies := slices.ContainsFunc(g.Rules, func(r readers.Rule) bool { return !r.Allow && r.Pattern != "" })
+	for _, a := range g.Agents {
+		name := strings.ToLower(a.Token)
+		use, isUse := robots.CategoryOf(name)
+		if !isUse {
+			use, isUse = robots.CategoryOfSignal(name)
+		}
+		isUse = isUse && use.Until == "" && use.Values == nil
+		switch {
+		case !isUse && !slices.Contains(robots.VirtualAgents(), name):
+		case !denies && len(g.Rules) > 0:
+			l.warn(a.Line, "PURPOSE", "%q is a purpose: robots that have it obey the group of their name, or of *, too, so this group opens nothing to them", a.Token)
+		case isUse:
+			l.notice(a.Line, "PURPOSE", "%q is a purpose, not a robot: robots that know purpose tokens obey this group besides their own; to others it says nothing", a.Token)
+		}
+	}
 }
 
 func (l *linter) again(a robots.Agent, line int) {

@@ -61,6 +61,9 @@ var lintCases = []struct {
 	{readers.RFC9309, "User-agent: a\nDisallow: /x/.*\nDisallow: /index.*\nAgentmap: https://h/a\nSchemamap: https://h/s\n", "2:R7-MEANT 3:R7-MEANT"},
 	{readers.RFC9309, "User-agent: *\nDisallow:\u00a0/a\n\u00a0Disallow: /b\n", "2:R2-BLANK 2:R5-NEVER 3:R2-BLANK 3:R2-MISSPELT-FIELD"},
 	{readers.Gemini, "User-agent: a\nDisallow: /x*y\n", "2:S4-WILDCARD"},
+	{readers.RFC9309, "User-agent: archiver\nUser-agent: Train-AI\nDisallow: /a\n\nUser-agent: ai-input\nDisallow: /b\nAllow: /b/c\n\nUser-agent: use\nUser-agent: bots\nUser-agent: all\nDisallow: /\n", "2:PURPOSE 5:PURPOSE"},
+	{readers.Gemini, "User-agent: *\nDisallow: /\n\nUser-agent: indexer\nDisallow:\n\nUser-agent: mybot\nUser-agent: search\nAllow: /\n", "4:PURPOSE 8:PURPOSE 9:G10-IGNORED"},
+	{readers.Standard1994, "User-agent: indexer\nUser-agent: train-ai\nDisallow:\n", ""},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
 	{readers.RFC9309, "User-agent: a\nAllow: /a\nDisallow: a\nUser-agent: b\nDisallow: /c\n\nDisallow: c\n", "3:R5-NEVER"},

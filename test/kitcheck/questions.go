@@ -41,6 +41,9 @@ func hashOf(all []question) string {
 func questions() (all []question, err error) {
 	cases, err := kit.Cases()
 	for _, c := range cases {
+		if c.Together != nil {
+			continue // about a robot of more than one name, which no other parser knows
+		}
 		for i, agent := range c.Agents {
 			for j, sel := range c.Selectors {
 				if strings.HasPrefix(sel, "/") {
