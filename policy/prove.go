@@ -176,7 +176,7 @@ func (w *work) isDeniedWhole(dir string) bool {
 // named makes the report of a leak that has a reason.
 func (w *work) named(f proof.Finding) Report {
 	file, line := f.File, f.Line
-	isAllows := f.Code == CodeIndex || f.Code == CodeName || f.File == "" // what the Allow opens
+	isAllows := f.Code == CodeDigits || f.Code == CodeIndex || f.Code == CodeName || f.File == "" // what the Allow opens
 	if isAllows && f.ByFile != "" {
 		file, line = f.ByFile, f.ByLine
 	}

@@ -396,13 +396,16 @@ func drawnRow(rnd *rand.Rand) readers.Reader {
 		for _, flag := range []*bool{&r.Groups, &r.First, &r.Everybody, &r.Loose, &r.Blank, &r.Allow, &r.Star, &r.EndStar, &r.Below, &r.Bare, &r.Index, &r.Dollar} {
 			*flag = *flag != (rnd.IntN(12) == 0)
 		}
-		switch rnd.IntN(12) {
+		other := readers.All()[rnd.IntN(len(readers.All()))]
+		switch rnd.IntN(16) {
 		case 0:
 			r.Names = readers.Names(rnd.IntN(4))
 		case 1:
 			r.Choice = readers.Choice(rnd.IntN(3))
 		case 2:
 			r.Ties = 1 - r.Ties
+		case 3:
+			r.Forms, r.Escapes, r.Typed = other.Forms, other.Escapes, other.Typed
 		}
 	}
 	if r.Agent == veronica {

@@ -161,7 +161,7 @@ func samples(p, other *readers.Pattern, token string) iter.Seq[string] {
 			list = append(lines, *p)
 		}
 		for _, p := range list {
-			for _, star := range []string{"", token, "%C3%A9"} {
+			for _, star := range []string{"", token, "%C3%A9", "%C3%A"} { // the last ends within an escape
 				name := selector.Decoded(strings.Join(p.Pieces, star))
 				if !yield(name) || !p.Whole && (!yield(name+token) || !yield(name+"/") || !yield(name+"/"+token)) {
 					return
@@ -205,6 +205,8 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		odd = odd || !readers.Plain(strings.Join(by.Pieces, ""))
 	}
 	switch {
+	case a.cut:
+		return Digits
 	case r.Choice == readers.LongestMatch && hasSyntax:
 		return MatchedLength
 	case a.Whole && (r.Index && strings.HasSuffix(written, "/") || r.Below && by != nil && !by.Whole):

@@ -36,9 +36,7 @@ func symbols(f readers.Form, p *readers.Pattern) (list []string) {
 	for i, piece := range p.Pieces {
 		if i > 0 {
 			// A star may end within the escape of a byte, which this form has as it is.
-			for n := 0; n < 2 && piece != "" && strings.IndexByte("0123456789ABCDEF", piece[0]) >= 0; n++ {
-				piece = piece[1:]
-			}
+			piece = piece[longestCut(piece, kept[f]):]
 		}
 		plain.Pieces = append(plain.Pieces, selector.Decoded(piece))
 	}
@@ -103,12 +101,13 @@ func quoted(s, keep string) string {
 }
 
 // inURI returns patterns in URI form that together match all names whose form a reader's
-// pattern matches; none if no name has such a form.
+// pattern matches; none if no name has such a form. Of forms that escape more than a URI,
+// all but the first pattern are for names in whose escapes a star ends.
 func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
-	add := func(piece func(string) string) {
+	add := func(plain []string) {
 		q := readers.Pattern{Whole: p.Whole}
-		for _, text := range p.Pieces {
-			q.Pieces = append(q.Pieces, readers.URI.Of(piece(text)))
+		for _, piece := range plain {
+			q.Pieces = append(q.Pieces, readers.URI.Of(piece))
 		}
 		if len(q.Pieces) > 1 && q.Pieces[0] == "" && !strings.HasPrefix(q.Pieces[1], "/") {
 			q.Pieces[0] = "/" // as each selector begins
@@ -120,7 +119,6 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 		list = append(list, q)
 	}
 
-	asItIs := func(s string) string { return s }
 	switch f {
 	case readers.URI:
 		for _, text := range p.Pieces {
@@ -128,16 +126,109 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 				return nil
 			}
 		}
-		add(selector.Decoded)
+		add(each(p.Pieces, selector.Decoded))
 	case readers.Raw:
-		add(asItIs)
+		add(p.Pieces)
 	case readers.High:
-		add(decodedHigh)
+		add(each(p.Pieces, decodedHigh))
 		if strings.Contains(strings.Join(p.Pieces, ""), "%") {
-			add(asItIs) // the escape may be part of a name
+			add(p.Pieces) // the escape may be part of a name
 		}
 	default:
-		add(selector.Decoded)
+		add(each(p.Pieces, selector.Decoded))
+		for _, plain := range completed(f, p.Pieces) {
+			add(plain)
+		}
+	}
+	return list
+}
+
+func each(list []string, fn func(string) string) (result []string) {
+	for _, s := range list {
+		result = append(result, fn(s))
+	}
+	return result
+}
+
+// A star of a pattern may end within an escape, so that the piece behind it begins with
+// digits of that. Kept are the bytes that URI form escapes and another form has as they
+// are; extra are those that another form escapes and URI form does not.
+var kept, extra = func() (kept, extra [readers.Decoded + 1][]byte) {
+	isEscaped := func(f readers.Form, c byte) bool {
+		return strings.Contains(f.Of("/"+string([]byte{c})+"/"), "%")
+	}
+	for f := range readers.Decoded + 1 {
+		for i := range 256 {
+			c := byte(i)
+			if strings.IndexByte("\x00\t\r\n", c) >= 0 {
+				continue // no request holds it
+			}
+			switch inURI := isEscaped(readers.URI, c); {
+			case inURI == isEscaped(f, c):
+			case inURI:
+				kept[f] = append(kept[f], c)
+			default:
+				extra[f] = append(extra[f], c)
+			}
+		}
+	}
+	return kept, extra
+}()
+
+// cuts returns how many digits at the beginning of a piece may be of the escape of a byte.
+// A piece of one digit may end within the escape, too.
+func cuts(piece string, c byte) (list []int) {
+	digits := string(selector.AppendPercent(nil, c))[1:]
+	if strings.HasPrefix(piece, digits[1:]) || piece == digits[:1] {
+		list = append(list, 1)
+	}
+	if strings.HasPrefix(piece, digits) {
+		list = append(list, 2)
+	}
+	return list
+}
+
+// longestCut returns how many digits at the beginning of a piece may at most be of the
+// escape of one of some bytes.
+func longestCut(piece string, bytes []byte) (n int) {
+	for _, c := range bytes {
+		n = max(n, slices.Max(append(cuts(piece, c), 0)))
+	}
+	return n
+}
+
+// maxCompleted bounds the lists that completed returns.
+const maxCompleted = 64
+
+// completed returns lists of pieces for names in whose escapes, of a form that escapes more
+// than a URI, a star before a piece ends: with the bytes that these escapes stand for.
+func completed(f readers.Form, pieces []string) [][]string {
+	list := [][]string{{selector.Decoded(pieces[0])}}
+	for _, piece := range pieces[1:] {
+		choices := []string{selector.Decoded(piece)}
+		for _, c := range extra[f] {
+			for _, n := range cuts(piece, c) {
+				choice := ""
+				if len(piece) > 1 {
+					choice = string([]byte{c}) + selector.Decoded(piece[n:])
+				}
+				choices = append(choices, choice)
+			}
+		}
+		if len(list)*len(choices) > maxCompleted {
+			choices = []string{selector.Decoded(piece[longestCut(piece, extra[f]):])} // which matches more
+		}
+
+		var next [][]string
+		for _, before := range list {
+			for _, choice := range choices {
+				next = append(next, append(slices.Clip(before), choice))
+			}
+		}
+		list = next
+	}
+	if len(list) == 1 && slices.Equal(list[0], each(pieces, selector.Decoded)) {
+		return nil
 	}
 	return list
 }

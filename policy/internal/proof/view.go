@@ -42,6 +42,7 @@ type line struct {
 	readers.MatchRule
 	uri readers.Pattern // all that it matches, in URI form
 	by  *counted        // the longest Allow of the policy that covers it; nil: none
+	cut bool            // a star of it ends within an escape that URI form does not have
 }
 
 // stands reports whether a line stands for an empty group: nobody can ask for it.
@@ -70,8 +71,8 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
 				v.lines = append(v.lines, l)
 				continue
 			}
-			for _, uri := range inURI(r.Forms[0], &q) {
-				l := line{MatchRule: m, uri: uri}
+			for i, uri := range inURI(r.Forms[0], &q) {
+				l := line{MatchRule: m, uri: uri, cut: i > 0 && len(extra[r.Forms[0]]) > 0}
 				if rule.Allow {
 					l.by = p.opens(&uri)
 				}
