@@ -267,7 +267,8 @@ func TestFull(t *testing.T) {
 		}
 	}
 	t.Logf("%+v, %v", x.Stats(), x.usage)
-	if info, err := os.Stat(filepath.Join(x.dir, file)); err != nil || info.Size() > limit*3/2 {
+	// Freed pages stay in the file: how many there are at most depends on how a slow machine cuts batches.
+	if info, err := os.Stat(filepath.Join(x.dir, file)); err != nil || info.Size() > limit*2 {
 		t.Errorf("%d bytes on disk, %+v, %v", info.Size(), x.Stats(), err)
 	}
 }
