@@ -1,5 +1,5 @@
 // Command geminirobot walks a capsule of Gemini politely, as a robot that makes an index,
-// and prints the URL and the type of each document.
+// and prints the status, the URL and the type of each document.
 //
 //	geminirobot examplebot gemini://localhost/
 package main
@@ -34,9 +34,7 @@ func walk(ctx context.Context, c *client.Client, start string, out io.Writer) {
 			log.Print(err)
 			continue
 		}
-		if reply.Status/10 == 2 {
-			_, _ = fmt.Fprintln(out, reply.URL, reply.Meta)
-		}
+		_, _ = fmt.Fprintln(out, reply.Status, reply.URL, reply.Meta)
 		lines := bufio.NewScanner(io.LimitReader(reply.Body, 1<<20))
 		for strings.HasPrefix(reply.Meta, "text/gemini") && lines.Scan() {
 			if link := linkOf(reply.URL, lines.Text()); link != "" && !slices.Contains(todo, link) {
@@ -49,10 +47,12 @@ func walk(ctx context.Context, c *client.Client, start string, out io.Writer) {
 
 // linkOf returns the URL on the same host that a line of gemtext links to, or "".
 func linkOf(page *url.URL, line string) string {
-	target, found := strings.CutPrefix(line, "=>")
-	target, _, _ = strings.Cut(strings.TrimSpace(target), " ")
-	link, err := page.Parse(target)
-	if !found || err != nil || link.Scheme != page.Scheme || link.Host != page.Host {
+	words := strings.Fields(strings.TrimPrefix(line, "=>"))
+	if !strings.HasPrefix(line, "=>") || len(words) == 0 {
+		return ""
+	}
+	link, err := page.Parse(words[0])
+	if err != nil || link.Scheme != page.Scheme || link.Host != page.Host {
 		return ""
 	}
 	return link.String()

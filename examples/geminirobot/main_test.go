@@ -17,7 +17,7 @@ import (
 func TestWalk(t *testing.T) {
 	documents := map[string]string{
 		"/robots.txt":  "20 text/plain\r\nUser-agent: *\nDisallow: /private/\n\nUser-agent: indexer\nDisallow: /today/\nCrawl-delay: 0.001\n",
-		"/":            "20 text/gemini; lang=en\r\n# Home\n=> about.txt About\n=>/private/ Mine\n=> /today/\n=> gemini://elsewhere/\n=> /moved/\n=>\n",
+		"/":            "20 text/gemini; lang=en\r\n# Home\n=>about.txt\tAbout\n=>/private/ Mine\n=> /today/\n=> gemini://elsewhere/\n=> /moved/\n=>\n",
 		"/about.txt":   "20 text/plain\r\n=> /hidden.txt\n",
 		"/moved/":      "31 /moved/here/\r\n",
 		"/moved/here/": "20 text/gemini\r\n=> ../../gone\n=> /\n",
@@ -47,7 +47,8 @@ func TestWalk(t *testing.T) {
 	var out strings.Builder
 	c := &client.Client{Agent: "examplebot", Categories: []string{"indexer"}, MinDelay: time.Nanosecond, Fetcher: &client.Fetcher{Dial: dial}}
 	walk(t.Context(), c, "gemini://capsule/", &out)
-	want := "gemini://capsule/ text/gemini; lang=en\ngemini://capsule/about.txt text/plain\ngemini://capsule/moved/here/ text/gemini\n"
+	want := "20 gemini://capsule/ text/gemini; lang=en\n20 gemini://capsule/about.txt text/plain\n" +
+		"20 gemini://capsule/moved/here/ text/gemini\n51 gemini://capsule/gone not here\n"
 	if out.String() != want {
 		t.Errorf("walked\n%swant\n%s", out.String(), want)
 	}

@@ -1,6 +1,6 @@
 // Command robot walks a gopherhole politely: Client.Do asks robots.txt before every
 // fetch and keeps the pace that the host asks for. It stays on that host, and prints
-// the URL of each menu and text that it has fetched.
+// the URL of each menu and text that it has asked for.
 //
 //	robot examplebot gopher://localhost:7070/
 package main
@@ -35,7 +35,7 @@ func walk(ctx context.Context, c *client.Client, start string, out io.Writer) {
 			log.Print(err)
 			continue
 		}
-		_, _ = fmt.Fprintln(out, todo[n])
+		_, _ = fmt.Fprintln(out, todo[n], reply.Meta) // of an error item, its text
 		for _, link := range links(todo[n], io.LimitReader(reply.Body, 1<<20)) {
 			if !slices.Contains(todo, link) {
 				todo = append(todo, link)

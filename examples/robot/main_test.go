@@ -26,7 +26,7 @@ func serve(t *testing.T) string {
 		"about.txt":          "About.\n",
 		"phlog/one.txt":      "One.\n",
 		"phlog/drafts/2.txt": "Two.\n",
-		"gophermap":          "1Home\t/\n1Elsewhere\t/\texample.org\t70\n*\n",
+		"gophermap":          "1Home\t/\n1Elsewhere\t/\texample.org\t70\n0Gone\t/gone.txt\n*\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -62,7 +62,7 @@ func serve(t *testing.T) string {
 func TestWalk(t *testing.T) {
 	addr := serve(t)
 	for _, tt := range []struct{ agent, want string }{
-		{"examplebot", "/ /1/ /1/phlog/ /0/about.txt /0/phlog/one.txt"},
+		{"examplebot", "/ /1/ /0/gone.txt Not found: nothing here has that name /1/phlog/ /0/about.txt /0/phlog/one.txt"},
 		{"rude", ""},
 	} {
 		var out strings.Builder

@@ -1,41 +1,58 @@
-// Command webrobot gets pages of the web politely, with any HTTP client: its transport
-// asks robots.txt before each request and each redirect, and keeps the pace of hosts.
+// Command webrobot walks a site of the web politely, with an ordinary http.Client: its
+// transport asks robots.txt before each request and each redirect, and keeps the host's
+// pace. It prints the status and the URL of each page, and what may be done with it.
 //
-//	webrobot examplebot https://example.org/ https://example.org/about
+//	webrobot examplebot https://example.org/
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"os"
+	"regexp"
+	"slices"
+	"time"
 
 	"github.com/gophd/gophd/robots/client"
 )
 
+var href = regexp.MustCompile(`href="([^"#]+)`) // your robot would parse HTML
+
 func main() {
-	if len(os.Args) < 3 {
-		log.Fatal("usage: webrobot NAME URL...")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: webrobot NAME URL")
 	}
-	get(&client.Client{Agent: os.Args[1]}, os.Args[2:], os.Stdout)
+	walk(context.Background(), &client.Client{Agent: os.Args[1]}, os.Args[2], os.Stdout)
 }
 
-func get(c *client.Client, urls []string, out io.Writer) {
-	web := http.Client{Transport: &client.Transport{Client: c}}
-	for _, u := range urls {
-		resp, err := web.Get(u)
+// walk follows at most 1000 links of the same site, breadth first: a site may have no end.
+func walk(ctx context.Context, c *client.Client, start string, out io.Writer) {
+	web := http.Client{Transport: &client.Transport{Client: c, Patient: true}, Timeout: time.Minute}
+	todo := []string{start}
+	for n := 0; n < min(len(todo), 1000); n++ {
+		resp, err := web.Get(todo[n])
 		switch {
 		case errors.Is(err, client.ErrDenied):
-			_, _ = fmt.Fprintf(out, "%s: not allowed\n", u)
 			continue
 		case err != nil:
-			_, _ = fmt.Fprintln(out, err)
+			log.Print(err)
 			continue
 		}
-		n, err := io.Copy(io.Discard, resp.Body)
+		page := resp.Request.URL // after redirects
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		_ = resp.Body.Close()
-		_, _ = fmt.Fprintf(out, "%s: %s, %d bytes, %v\n", resp.Request.URL, resp.Status, n, err)
+		if rules, err := c.Get(ctx, page.String()); err == nil { // from memory
+			_, _ = fmt.Fprintln(out, resp.StatusCode, page, rules.Preferences(page.String(), resp.Header))
+		}
+		for _, found := range href.FindAllSubmatch(text, -1) {
+			link, err := page.Parse(string(found[1]))
+			if err == nil && link.Scheme == page.Scheme && link.Host == page.Host && !slices.Contains(todo, link.String()) {
+				todo = append(todo, link.String())
+			}
+		}
 	}
 }

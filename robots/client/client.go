@@ -1,6 +1,27 @@
-// Package client serves polite robots. A [Client] fetches the robots files of hosts
-// and keeps them while they are valid. A [Pace] schedules the requests to a host. A
-// [Fetcher] gets documents over gopher, gophers, gemini, http and https.
+// Package client makes robots polite: it fetches the robots.txt of each host, keeps it
+// while it is valid, and waits as long as the host asks. A robot uses it in one of three
+// ways:
+//
+//	bot := &client.Client{Agent: "mybot"} // for all hosts
+//
+//	// By URL, over gopher, gophers, gemini, http or https.
+//	reply, err := bot.Do(ctx, "gopher://example.org/")
+//
+//	// With any HTTP client.
+//	web := http.Client{Transport: &client.Transport{Client: bot, Patient: true}, Timeout: time.Minute}
+//	resp, err := web.Get("https://example.org/")
+//
+//	// With its own requests for robots.txt, and its own schedule.
+//	rules := client.FromResponse(robots.Robot{Names: []string{"mybot"}}, resp.StatusCode, resp.Header, resp.Body)
+//	if rules.Allowed("/poems/") { ... }
+//
+// In the first two ways an error that is [ErrDenied] means that robots.txt forbids the URL.
+// With [ErrUnreachable] the robot must stay away from the whole host for now: whether it
+// has a robots.txt is unknown. A host that asks for no pace gets a request each ten
+// seconds: see [Client.MinDelay].
+//
+// Whole robots are in https://github.com/gophd/gophd/tree/main/examples: robot (Gopher, whose
+// menus package menu parses), geminirobot and webrobot.
 package client
 
 import (

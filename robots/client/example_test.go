@@ -3,10 +3,11 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"time"
@@ -16,78 +17,38 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// hole is a gopherhole in memory. A robot that goes out leaves Client.Fetch nil
-// and takes the Fetch of a client.Fetcher for documents, too.
-func hole(_ context.Context, u *url.URL) (io.ReadCloser, error) {
-	documents := map[string]string{
-		"/0robots.txt": "User-agent: *\nDisallow: /drafts/\nCrawl-delay: 0.01\nComment: write to root@example.org\n",
-		"/0/about.txt": "All about us.\n",
-	}
-	text, ok := documents[u.Path]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return io.NopCloser(strings.NewReader(text)), nil
-}
-
-// A complete polite robot: it asks before it fetches, waits its turn, tells how
-// long a fetch took, and logs what the host has to say to its author.
+// A complete polite robot: Do asks robots.txt, and waits its turn.
 func Example() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	c := client.Client{Agent: "examplebot", Fetch: hole}
-	for _, link := range []string{
-		"gopher://example.org/0/about.txt",
-		"gopher://example.org/0/drafts/poem.txt",
-		"gopher://example.org/0/gone.txt",
-	} {
-		if err := visit(ctx, &c, link); err != nil {
-			fmt.Println(link, err)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			_, _ = io.WriteString(w, "User-agent: *\nDisallow: /drafts/\nCrawl-delay: 0.01\n")
+		case "/old":
+			http.Redirect(w, r, "/drafts/poem", http.StatusFound)
+		default:
+			_, _ = io.WriteString(w, "All about us.")
 		}
+	}))
+	defer site.Close()
+	bot := &client.Client{Agent: "examplebot", MinDelay: time.Millisecond}
+	for _, path := range []string{"/about", "/drafts/poem", "/old"} {
+		reply, err := bot.Do(context.Background(), site.URL+path)
+		switch {
+		case errors.Is(err, client.ErrDenied):
+			fmt.Println(path, "must not be fetched")
+			continue
+		case err != nil:
+			fmt.Println(err)
+			continue
+		}
+		text, err := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
+		_ = reply.Body.Close()
+		fmt.Println(path, reply.Status, string(text), err)
 	}
 	// Output:
-	// comment: write to root@example.org
-	// gopher://example.org/0/about.txt All about us.
-	// gopher://example.org/0/drafts/poem.txt denied by line 2
-	// gopher://example.org/0/gone.txt file does not exist
-}
-
-// visit fetches one document, if it may.
-func visit(ctx context.Context, c *client.Client, link string) error {
-	decision, err := c.Allowed(ctx, link)
-	if err != nil {
-		return err
-	}
-	if !decision.Allowed {
-		return fmt.Errorf("denied by line %d", decision.Rule.Line)
-	}
-	host, err := c.Get(ctx, link) // from memory
-	if err != nil {
-		return err
-	}
-	if err := host.Pace.Wait(ctx); err != nil {
-		return err
-	}
-	u, err := url.Parse(link)
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	body, err := hole(ctx, u)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(body, 1<<20))
-	host.Pace.Took(time.Since(start))
-	if err != nil {
-		return err
-	}
-	for _, comment := range host.Comments() {
-		fmt.Println("comment:", comment)
-	}
-	fmt.Println(link, strings.TrimSpace(string(text)))
-	return nil
+	// /about 200 All about us. <nil>
+	// /drafts/poem must not be fetched
+	// /old must not be fetched
 }
 
 // A host that cannot be reached denies everything until it can be.

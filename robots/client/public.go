@@ -93,8 +93,9 @@ func within(blocks []netip.Prefix, ip netip.Addr) bool {
 	return false
 }
 
-// DialPublic connects to public addresses only ([isPublic]): it checks the address after
-// the name is resolved, for each redirect too. It is for [Fetcher.Dial].
+// DialPublic connects to public addresses only, not to a loopback, private, link-local or
+// otherwise special one: it checks the address after the name is resolved, for each redirect
+// too. It is for [Fetcher.Dial].
 func DialPublic(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)

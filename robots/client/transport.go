@@ -36,14 +36,14 @@ func (e *DeniedError) Error() string {
 // Is makes the error an ErrDenied.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 
-// A Reply is the answer to one request. The caller closes its body.
+// A Reply is the answer to one request.
 type Reply struct {
-	URL    *url.URL    // after redirects
-	Status int         // of HTTP or Gemini; 0 on Gopher, which has none
-	Meta   string      // the media type, Gemini's text after the status, or that of Gopher's error item
-	Header http.Header // nil but for HTTP
-	Body   io.ReadCloser
-	Rules  *HostRules // of the host that answered
+	URL    *url.URL      // after redirects
+	Status int           // of HTTP or Gemini; 0 on Gopher, which has none
+	Meta   string        // HTTP's Content-Type; Gemini's text after the status; on Gopher empty, or the text of an error item
+	Header http.Header   // nil but for HTTP
+	Body   io.ReadCloser // of any length; the caller closes it
+	Rules  *HostRules    // of the host that answered
 }
 
 // redirect returns where the reply leads, or nil.
@@ -122,7 +122,7 @@ func (a *HostRules) learn(r *Reply, took time.Duration) {
 // does: it asks the host's robots file, waits for the host's pace, and asks and waits
 // again for each redirect. It follows at most five. The error is [ErrDenied] if the
 // rules deny the request, and [ErrUnreachable] if the host's file cannot be fetched. A
-// status other than success is no error.
+// status other than success is no error, nor is an error item of Gopher.
 func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 	f := c.fetcher()
 	h := f.hops()
@@ -164,7 +164,9 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 //
 // It sends each request, also after a redirect, only if the host's robots file
 // allows it, and when the host's pace does. If the file denies it, the error is
-// [ErrDenied]. Replies 429 and 5xx, and Retry-After, slow the host's pace down.
+// [ErrDenied]. Replies 429 and 5xx, and Retry-After, slow the host's pace down. All requests
+// have one User-Agent: that of the caller's request if Client.Agent is a part of it, or
+// else Client.Agent.
 //
 // A pace is seconds, and clients have timeouts: colly's is ten seconds. A request that may
 // not start before the end of its context fails at once with a [TooSoon], unless Patient is
