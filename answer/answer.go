@@ -145,6 +145,18 @@ type Format struct {
 	Index string
 }
 
+// isCapsule reports whether users' trees are those for Gemini.
+func (f *Format) isCapsule() bool { return f.Index != "" }
+
+// view returns the tree as a request in a form sees it.
+func (h *Host) view(ctx context.Context, f *Format) *site.View {
+	v := h.Site.View(ctx)
+	if f.isCapsule() {
+		v.OfCapsules()
+	}
+	return v
+}
+
 // HostOptions are how a site is answered. They travel as one value from the flags to
 // each host.
 type HostOptions struct {

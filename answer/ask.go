@@ -77,7 +77,7 @@ func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	if a := h.kept(r, f, looking(r.Context())); a != nil {
 		return a, a.err
 	}
-	v := visit{Asked: Asked{Host: h, Request: r, Format: f, View: h.Site.View(r.Context())}}
+	v := visit{Asked: Asked{Host: h, Request: r, Format: f, View: h.view(r.Context(), f)}}
 	return v.answer()
 }
 
@@ -121,7 +121,7 @@ func (v *visit) answer() (*Value, error) {
 	}
 	dir := f.Info.IsDir()
 	if v.Format.Strict {
-		if snap := v.Host.Site.Now(); snap != nil {
+		if snap := v.View.Now(); snap != nil {
 			f.Name = snap.Real(f.Name) // an alias leads to the real name
 		}
 		if canonical := selector.Canonical(f.Name, dir); canonical != v.Request.Selector {

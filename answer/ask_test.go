@@ -290,7 +290,7 @@ func TestNewestTexts(t *testing.T) {
 	}{
 		{".", false, 9, "2026-01-02-b 2026-01-02-a.txt"}, {".", true, 9, "log/20260103.txt 2026-01-02-b 2026-01-02-a.txt"}, {".", true, 2, "log/20260103.txt 2026-01-02-b"}, {"no", true, 9, ""}, {"none", true, 9, ""},
 	} {
-		list, err := NewestTexts(tree.View(t.Context()), tree, tt.dir, tt.deep, tt.n)
+		list, err := NewestTexts(tree.View(t.Context()), tt.dir, tt.deep, tt.n)
 		must(t, err)
 		var names []string
 		for _, d := range list {
@@ -301,7 +301,7 @@ func TestNewestTexts(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]bool{".": true, "log": true, "no": false, "none": false} {
-		if got := HasFeed(tree, dir); got != want {
+		if got := HasFeed(tree.View(t.Context()), dir); got != want {
 			t.Errorf("%s has a feed: %v", dir, got)
 		}
 	}

@@ -23,8 +23,8 @@ type DatedText struct {
 // HasFeed reports whether a directory has dated texts, and robots may fetch it. The feed
 // of the root is of the whole site. A feed without an entry says that robots may fetch
 // none of the texts.
-func HasFeed(s *site.Site, dir string) bool {
-	snap := s.Now()
+func HasFeed(v *site.View, dir string) bool {
+	snap := v.Now()
 	if snap == nil {
 		return false
 	}
@@ -34,8 +34,8 @@ func HasFeed(s *site.Site, dir string) bool {
 
 // NewestTexts returns the newest n dated texts of a directory that robots may fetch, the
 // newest first, under their real names; with deep, the directories below it count, too.
-func NewestTexts(v *site.View, s *site.Site, dir string, deep bool, n int) (list []DatedText, err error) {
-	snap, err := s.Snapshot(v.Context())
+func NewestTexts(v *site.View, dir string, deep bool, n int) (list []DatedText, err error) {
+	snap, err := v.Snapshot()
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}

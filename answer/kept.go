@@ -99,7 +99,15 @@ func (h *Host) kept(r *server.Request, f *Format, holds func(*site.Stamp) bool) 
 	if a := h.Cache.kept.get(p, holds); a != nil {
 		return a
 	}
-	return h.Cache.misses.get(cacheKey{of: h, selector: r.Selector}, holds)
+	return h.Cache.misses.get(h.missing(r.Selector, f), holds)
+}
+
+// missing is where the reply to a selector that names nothing is kept.
+func (h *Host) missing(sel string, f *Format) cacheKey {
+	if !f.isCapsule() {
+		f = nil
+	}
+	return cacheKey{of: h, form: f, selector: sel}
 }
 
 // looking returns a check of stamps that may wait for a file system.
@@ -123,7 +131,7 @@ func (v *visit) keepMissing(err error) {
 	if v.Host.Cache == nil || pathErr != nil || !errors.Is(err, fs.ErrNotExist) || selector.IsEscaped(sel) {
 		return
 	}
-	v.Host.Cache.misses.put(cacheKey{of: v.Host, selector: sel}, &Value{err: public(err)}, v.View.Stamp())
+	v.Host.Cache.misses.put(v.Host.missing(sel, v.Format), &Value{err: public(err)}, v.View.Stamp())
 }
 
 func (c *Cache) get(p cacheKey, holds func(*site.Stamp) bool) *Value {

@@ -57,6 +57,9 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 			return kept, nil
 		}
 		return site.Try(m.ctx, h.Site, func(view *site.View) (*Value, error) {
+			if form.isCapsule() {
+				view.OfCapsules()
+			}
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
 				m.kept = h.Cache.size()
@@ -125,7 +128,7 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 
 // before lets a source answer this one request.
 func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
-	q := &Asked{Host: h, Request: r, Format: f, View: h.Site.View(r.Context())}
+	q := &Asked{Host: h, Request: r, Format: f, View: h.view(r.Context(), f)}
 	a, err := s.Answer(q)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	if err != nil || dir || menu.IsMenuFile(path.Base(name)) || h.closed(name, false, r.Selector) {
 		return a, false
 	}
-	view := h.Site.View(r.Context())
+	view := h.view(r.Context(), form)
 	f, ok := view.Ready(name, smallFile)
 	if !ok {
 		return a, false

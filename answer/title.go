@@ -64,7 +64,7 @@ func (q *Asked) LinkTitle(name string, dir bool) string {
 // Shows reports whether the reply may tell what another resource holds: robots that fetch
 // the reply must not learn what they must not fetch.
 func (q *Asked) Shows(name string, dir bool) bool {
-	snap := q.Host.Site.Now()
+	snap := q.View.Now()
 	return snap != nil && (snap.Open(name, dir) || q.name != "" && !snap.Open(q.name, q.dir))
 }
 

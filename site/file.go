@@ -26,7 +26,7 @@ import (
 // files return fs.ErrNotExist. If a permission is missing, the error names it: do not
 // show that error to clients.
 func (v *View) Lookup(name string) (*Resource, error) {
-	if !v.site.answers(name) {
+	if !v.answers(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	f, err := v.open(name)
@@ -96,7 +96,7 @@ func (r *Ready) Close() { _ = syscall.Close(r.fd) }
 // name in memory, and all of it, if it is smaller than small bytes. A larger one
 // is only opened. Ok is false if it may block, or fail.
 func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
-	if !v.site.answers(name) || v.site.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
+	if !v.answers(name) || v.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
 		return Ready{}, false
 	}
 	t, _, rest := v.root.At(name)
@@ -157,11 +157,11 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 }
 
 // answers reports whether a name can be asked for.
-func (s *Site) answers(name string) bool {
+func (v *View) answers(name string) bool {
 	if !selector.AskableName(name) {
 		return false
 	}
-	snap := s.Now()
+	snap := v.Now()
 	return snap == nil || len(snap.refused) == 0 || snap.follows(name)
 }
 
@@ -175,7 +175,7 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	defer func() { _ = f.Close() }()
 	all, err := v.list(f)
-	v.site.noticed(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName }))
+	v.noticed(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName }))
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
 	all = disk.Overlay(all, kids)
 	all = all[:len(all)-len(kids)]
@@ -249,8 +249,8 @@ func (v *View) list(dir *Resource) ([]disk.Dirent, error) {
 
 // noticed asks for a new reading of a real directory if it has gained or lost an
 // annotation since the policy was made.
-func (s *Site) noticed(real string, annotated bool) {
-	snap := s.Now()
+func (v *View) noticed(real string, annotated bool) {
+	snap := v.Now()
 	if snap == nil {
 		return
 	}
@@ -262,7 +262,7 @@ func (s *Site) noticed(real string, annotated bool) {
 	}
 	known := d != nil && slices.ContainsFunc(d.Notes, func(a *policy.Annotation) bool { return path.Base(a.File) == noteName })
 	if d != nil && annotated != known {
-		s.look(real)
+		v.site.look(v.onDisk(real))
 	}
 }
 
@@ -279,7 +279,7 @@ func (v *View) entry(dir string, e *disk.Dirent) fs.DirEntry {
 	case !selector.Askable(e.Base):
 	case e.Mode.IsRegular(), e.Mode.IsDir():
 		return e
-	case e.Mode&fs.ModeSymlink != 0 && v.site.answers(selector.Join(dir, e.Base)):
+	case e.Mode&fs.ModeSymlink != 0 && v.answers(selector.Join(dir, e.Base)):
 		if info, err := v.Stat(selector.Join(dir, e.Base)); err == nil {
 			return linked{e.Base, info}
 		}
@@ -290,7 +290,7 @@ func (v *View) entry(dir string, e *disk.Dirent) fs.DirEntry {
 // program reports whether a file in a listing is a program. Before the first scan it
 // returns false: reading the head of every file would cost more than the listing.
 func (v *View) program(real string) bool {
-	if v.site.Now() == nil || !v.site.suspect(real) {
+	if v.Now() == nil || !v.suspect(real) {
 		return false
 	}
 	_, err := v.Stat(real)
@@ -313,8 +313,8 @@ var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
 
 // suspect reports whether the file with this real name counts as a program if it begins
 // like one. Before the first scan every file does, since the maps have not been read.
-func (s *Site) suspect(real string) bool {
-	snap := s.Now()
+func (v *View) suspect(real string) bool {
+	snap := v.Now()
 	if snap == nil {
 		return true
 	}
@@ -348,15 +348,15 @@ func (v *View) refuseProgram(f *Resource, wait bool) error {
 	if !f.Info.IsDir() && (isAnswered(s.conf.Programs, "/"+real) || isAnswered(s.conf.Programs, "/"+f.Name)) {
 		return &fs.PathError{Op: "open", Path: f.Name, Err: errProgram}
 	}
-	if !s.suspect(real) {
+	if !v.suspect(real) {
 		return nil
 	}
 	n, _ := f.ReadAt(head[:], 0)
 	begins := menu.IsProgram(head[:n])
-	snap := s.Now()
+	snap := v.Now()
 	if snap == nil && wait && (begins || mayRun(real)) {
 		var err error
-		if snap, err = s.Snapshot(v.ctx); err != nil {
+		if snap, err = v.Snapshot(); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func newSite(conf Config) *Site {
 // Own, Log and Reloaded matter. A file that cannot be read at any offset is read into
 // memory whenever it is opened, 64 MiB at most.
 func FS(fsys fs.FS, conf Config) *Site {
-	conf.Files, conf.Runs, conf.Mounts, conf.Users = true, nil, nil, ""
+	conf.Files, conf.Runs, conf.Mounts, conf.Users, conf.Capsules = true, nil, nil, "", ""
 	s := newSite(conf)
 	s.served.Store(&served{root: disk.FS(fsys)})
 	return s
@@ -82,6 +82,12 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 	if s.conf.Users != "" {
 		if s.users, err = parseUsers(s.conf.Users, s.conf.UsersMinUID); err != nil {
 			return err
+		}
+		if s.conf.Capsules != "" {
+			if s.capsules, err = parseUsers(s.conf.Capsules, s.conf.UsersMinUID); err != nil {
+				return err
+			}
+			s.capsules.before = behindDot
 		}
 	}
 	trees, err := s.openMounts(r)
@@ -202,5 +208,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 		at = path.Dir(at)
 		tree = &Dir{Dirs: []*Dir{tree}}
 	}
-	return compile(Config{}, tree, nil, scan), nil
+	snap := scan.recorded(tree, nil)
+	snap.compile(Config{}, nil, scan)
+	return snap, nil
 }

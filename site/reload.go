@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gophd/gophd/diag"
@@ -141,6 +143,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 		scan.root = from
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
+			scan.readHomes(from, old.snap.homesTree(), b.Dirs)
 			return scan.rescan(old.snap.Tree, b.Dirs), scan.failed
 		})
 		if !errors.Is(err, stall.ErrLeft) {
@@ -148,14 +151,14 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 		}
 	}
 	for {
-		scan := newScanner(from)
-		scan.answered, scan.runs, scan.files = s.conf.Programs, s.conf.Runs, s.conf.Files
-		if !scan.files {
-			scan.aside = disk.Guarded(s.guard)
+		scan := s.newScan(from)
+		if s.capsules != nil {
+			scan.capsules = s.newScan(from)
+			scan.capsules.of = ofGemini
 		}
-		scan.scanned = &s.scanned
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
+			scan.readHomes(from, nil, nil)
 			return scan.tree()
 		})
 		if !errors.Is(err, stall.ErrLeft) {
@@ -164,14 +167,25 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 }
 
+func (s *Site) newScan(from *disk.Root) *scanner {
+	scan := newScanner(from)
+	scan.answered, scan.runs, scan.files = s.conf.Programs, s.conf.Runs, s.conf.Files
+	if !scan.files {
+		scan.aside = disk.Guarded(s.guard)
+	}
+	scan.scanned = &s.scanned
+	return scan
+}
+
 // publish compiles, and swaps the snapshot in; it says why its file is not proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
-	if old != nil && !b.All && tree.allAlike(old.Tree) && slices.Equal(old.menus, s.scan.menus()) && slices.Equal(old.shown, s.scan.shown()) && maps.Equal(old.aliases, s.scan.aliases) && maps.Equal(old.refused, s.scan.refused) {
-		s.remap(old, tree)
+	next := s.scan.recorded(tree, old)
+	if old != nil && !b.All && next.alike(old) {
+		s.remap(old, next)
 		return old.leak
 	}
-	next := compile(s.conf, tree, old, s.scan)
+	next.compile(s.conf, old, s.scan)
 	if next.leak != nil {
 		s.log.Error("robots.txt is not proven: all is denied to robots until one is", "error", next.leak)
 	}
@@ -185,14 +199,12 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 
 // remap publishes new records of files, lists of included files, programs and times of
 // change, for a tree whose policy stays the same.
-func (s *Site) remap(old *Snapshot, tree *Dir) {
+func (s *Site) remap(old, records *Snapshot) {
 	next := *old
-	next.Tree = tree
-	next.included, next.programs = s.scan.included(old), s.scan.foundPrograms()
-	next.changed = maps.Clone(s.scan.changed)
-	if tree == old.Tree && maps.Equal(old.included, next.included) && slices.Equal(old.programs, next.programs) && maps.Equal(old.changed, next.changed) {
+	if !next.takes(records) {
 		return
 	}
+	next.capsules = next.asGemini()
 	s.exchange(&next, s.served.Load().root)
 	s.problems.report(next.programs)
 }
@@ -206,10 +218,10 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 		if old == nil {
 			old = &Snapshot{}
 		}
-		programs := !maps.Equal(old.included, next.included) // a reply may show the source of one
+		programs := !old.samePrograms(next) // a reply may show the source of one
 		other := now.root.Main != of.Main
 		switch {
-		case programs, other, !bytes.Equal(old.Robots, next.Robots), !maps.Equal(old.aliases, next.aliases), !maps.Equal(old.refused, next.refused):
+		case programs, other, !bytes.Equal(old.Robots, next.Robots), !old.sameNames(next):
 			now.changed(ofRules)
 		case old.Compiled != next.Compiled:
 			now.changed(ofTree)
@@ -227,13 +239,70 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	}
 }
 
-// compile makes the snapshot of a tree. If the new robots.txt is not proven, the
+// recorded returns a snapshot with what the scan has recorded of a tree, without its policy.
+func (s *scanner) recorded(tree *Dir, old *Snapshot) *Snapshot {
+	next := &Snapshot{Tree: tree, aliases: s.aliases, refused: s.refused, included: s.included(old), programs: s.foundPrograms(),
+		menus: s.menus(), shown: s.shown(), changed: maps.Clone(s.changed)}
+	if s.capsules != nil {
+		var homes *Snapshot
+		if old != nil {
+			homes = old.homes
+		}
+		next.homes = s.capsules.recorded(s.homes, homes)
+	}
+	return next
+}
+
+// alike reports whether the policy of two snapshots is the same.
+func (s *Snapshot) alike(old *Snapshot) bool {
+	return s.Tree.allAlike(old.Tree) && slices.Equal(old.menus, s.menus) && slices.Equal(old.shown, s.shown) && old.sameNames(s) &&
+		(s.homes == nil || s.homes.alike(old.homes))
+}
+
+// sameNames reports whether the same links are followed to the same names.
+func (s *Snapshot) sameNames(o *Snapshot) bool {
+	return maps.Equal(s.aliases, o.aliases) && maps.Equal(s.refused, o.refused) && (o.homes == nil || s.homes != nil && s.homes.sameNames(o.homes))
+}
+
+// samePrograms reports whether the same files count as programs.
+func (s *Snapshot) samePrograms(o *Snapshot) bool {
+	return maps.Equal(s.included, o.included) && (o.homes == nil || s.homes != nil && s.homes.samePrograms(o.homes))
+}
+
+// takes replaces the records of files by others, and reports whether they differ.
+func (s *Snapshot) takes(records *Snapshot) (differ bool) {
+	differ = s.Tree != records.Tree || !maps.Equal(s.included, records.included) || !slices.Equal(s.programs, records.programs) || !maps.Equal(s.changed, records.changed)
+	s.Tree, s.included, s.programs, s.changed = records.Tree, records.included, records.programs, records.changed
+	if s.homes != nil {
+		homes := *s.homes
+		differ = homes.takes(records.homes) || differ
+		s.homes = &homes
+	}
+	return differ
+}
+
+// homesTree returns the tree of Config.Capsules, nil if there is none.
+func (s *Snapshot) homesTree() *Dir {
+	if s.homes == nil {
+		return nil
+	}
+	return s.homes.Tree
+}
+
+// compile makes the policy of a snapshot. If the new robots.txt is not proven, the
 // snapshot denies everything: the old file was made for another tree.
-func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
+func (s *Snapshot) compile(conf Config, old *Snapshot, scan *scanner) {
 	if old == nil {
 		old = &Snapshot{}
 	}
-	menus := scan.menus()
+	menus, aliases := s.menus, scan.input()
+	if s.homes != nil {
+		menus, aliases = slices.Concat(menus, s.homes.menus), append(aliases, scan.capsules.input()...)
+		aliases = slices.Compact(slices.SortedFunc(slices.Values(aliases), func(a, b policy.Alias) int {
+			return strings.Compare(a.Selector+"\n"+a.Target, b.Selector+"\n"+b.Target)
+		}))
+	}
+	annotations, reports := s.Tree.annotationsWith(s.homesTree())
 	flags := map[string]string{}
 	for _, p := range conf.Endless {
 		flags[p] = "-search"
@@ -241,22 +310,32 @@ func compile(conf Config, tree *Dir, old *Snapshot, scan *scanner) *Snapshot {
 	for _, p := range menus {
 		flags[p] = "-fastcgi menus"
 	}
-	sources := policy.Input{Flags: flags, Annotations: tree.annotations(), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: scan.input(), Sitemaps: conf.Sitemaps}
-	next := &Snapshot{Tree: tree, Compiled: policy.Compile(sources), aliases: scan.aliases, refused: scan.refused,
-		included: scan.included(old), programs: scan.foundPrograms(), menus: menus, shown: scan.shown(), changed: maps.Clone(scan.changed)}
-	next.Robots = next.Compiled.File()
-	next.spoken = speak(finder{tree: tree, real: next.Real, aliases: scan.aliases, c: next.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
-	next.Reports = slices.Concat(append(slices.Collect(maps.Values(next.spoken)), next.Compiled.Reports(), strays(tree), next.shownElsewhere(), next.escaped(scan))...)
-	slices.SortStableFunc(next.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
+	sources := policy.Input{Flags: flags, Annotations: annotations, Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: aliases, Sitemaps: conf.Sitemaps}
+	s.Compiled = policy.Compile(sources)
+	s.Robots = s.Compiled.File()
+	reports = append(reports, s.Compiled.Reports()...)
+	reports = append(reports, s.about(conf, old, scan)...)
+	if s.homes != nil {
+		s.homes.Compiled = s.Compiled
+		reports = append(reports, s.homes.about(conf, cmp.Or(old.homes, old), scan.capsules)...)
+	}
+	s.Reports = reports
+	slices.SortStableFunc(s.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
 	unproven := (*policy.Compiled).Unproven
 	if conf.unproven != nil {
 		unproven = conf.unproven
 	}
-	if leaks := unproven(next.Compiled); len(leaks) > 0 {
-		next.leak = fmt.Errorf("%s: %v", diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
-		next.Robots = policy.DenyAll()
+	if leaks := unproven(s.Compiled); len(leaks) > 0 {
+		s.leak = fmt.Errorf("%s: %v", diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
+		s.Robots = policy.DenyAll()
 	}
-	return next
+	s.capsules = s.asGemini()
+}
+
+// about returns the reports about the names of a tree.
+func (s *Snapshot) about(conf Config, old *Snapshot, scan *scanner) []policy.Report {
+	s.spoken = speak(finder{tree: s.Tree, real: s.Real, aliases: scan.aliases, c: s.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
+	return slices.Concat(append(slices.Collect(maps.Values(s.spoken)), strays(s.Tree), s.shownElsewhere(), s.escaped(scan))...)
 }
 
 func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {

@@ -52,6 +52,9 @@ type scanner struct {
 	failed   error                // why the scan is unreliable
 	scanned  *atomic.Int64        // counts directories; nil: no counter
 	files    bool                 // Config.Files
+	of       string               // what reports put before the names of its annotations
+	capsules *scanner             // of the trees of Config.Capsules; nil: there are none
+	homes    *Dir                 // what it has read
 	aside    disk.Caller          // for listings that may be left out; nil: the names are known
 }
 
@@ -123,7 +126,7 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.dir.Notes = append(r.dir.Notes, unlisted(p, err))
+		r.dir.Notes = append(r.dir.Notes, s.unlisted(p, err))
 	}
 	slices.Reverse(r.dir.Notes) // robots.txt before .robots
 	r.fill(old)
@@ -162,8 +165,8 @@ func (s *scanner) listed(real string) (list []disk.Dirent, self disk.Revision, e
 
 // unlisted denies a directory that cannot be listed. With mode 0711 a client can still
 // fetch files whose names it knows, and mode 000 may change.
-func unlisted(p place, err error) *policy.Annotation {
-	return &policy.Annotation{Dir: selector.Canonical(p.name, true), File: selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
+func (s *scanner) unlisted(p place, err error) *policy.Annotation {
+	return &policy.Annotation{Dir: selector.Canonical(p.name, true), File: s.of + selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
 }
 
 // entry takes an entry, if it is to be served or an annotation.
@@ -335,7 +338,7 @@ func (r *reading) note(e disk.Dirent) *policy.Annotation {
 	if e.Mode == fs.ModeSymlink {
 		_, _, _ = r.resolve(e.Base)
 	}
-	a := &policy.Annotation{Dir: selector.Canonical(r.at.name, true), File: selector.Join(r.at.name, e.Base)}
+	a := &policy.Annotation{Dir: selector.Canonical(r.at.name, true), File: r.of + selector.Join(r.at.name, e.Base)}
 	a.Data, a.Err = r.read(selector.Join(r.at.real, e.Base), maxNote+1) // one byte more than it may have at most
 	r.mind(a.Err)
 	r.noteBusy(a.Err)

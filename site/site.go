@@ -51,6 +51,12 @@ type Config struct {
 	// and removed users are noticed within a second. If empty, there are none.
 	Users string
 
+	// Capsules is where users have trees for Gemini and Spartan, in the same homes as
+	// Users, such as "/home/*/public_gemini": a View for those fronts has them in place of
+	// the trees of Users, whose users keep that tree where they have no other. The one
+	// robots.txt denies what the annotations of either tree deny. If empty, there are none.
+	Capsules string
+
 	// UsersMinUID is the lowest id of an account that counts as a user. If zero,
 	// 1000.
 	UsersMinUID int
@@ -143,8 +149,9 @@ type Site struct {
 	tidy     *time.Timer // gives memory back
 	again    bool        // lookAgain waits
 
-	users   *users     // nil: there are none
-	serving sync.Mutex // one change of served at a time
+	users    *users     // nil: there are none
+	capsules *users     // those of Config.Capsules
+	serving  sync.Mutex // one change of served at a time
 
 	tapped func(*disk.Root) // for tests: gets each root that is opened
 }
@@ -153,9 +160,10 @@ type Site struct {
 // exchanged at once, so that no client gets a robots.txt and then a text of another
 // tree.
 type served struct {
-	root    *disk.Root
-	snap    *Snapshot      // nil before the first
-	numbers [scopes]uint64 // count the changes of each scope: kept replies hold for one number
+	root     *disk.Root
+	capsules *disk.Root     // as Gemini sees it; nil: the same
+	snap     *Snapshot      // nil before the first
+	numbers  [scopes]uint64 // count the changes of each scope: kept replies hold for one number
 }
 
 // changed makes kept replies of a scope stale.
@@ -169,8 +177,11 @@ func (s *served) changed(of scope) {
 func (s *Site) serve(change func(*served)) {
 	s.serving.Lock()
 	defer s.serving.Unlock()
-	next := *s.served.Load()
-	change(&next)
+	old := s.served.Load()
+	next := *old
+	if change(&next); s.capsules != nil && next.root != old.root {
+		next.capsules = capsuleRoot(next.root)
+	}
 	s.served.Store(&next)
 }
 
@@ -196,6 +207,9 @@ type Snapshot struct {
 	shows    map[string]bool   // the names of menus that show a denied file
 
 	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
+
+	homes    *Snapshot // of the trees of Config.Capsules alone: what the scan has recorded; nil: there are none
+	capsules *Snapshot // of the whole tree as Gemini sees it; nil: the same
 
 	spoken  spoken          // the part of Reports that depends on the names of the tree
 	leak    error           // why the compiled file is not Robots

@@ -42,6 +42,7 @@ type Stamp struct {
 	scope  scope
 	number uint64 // of the scope
 	seen   []sight
+	gemini bool          // of a View of capsules
 	brief  bool          // it holds while it is trusted: what was left out may answer again
 	events atomic.Uint64 // how many there had been when the files were looked at
 	looked atomic.Int64  // when that was: nanoseconds since the site was opened
@@ -91,6 +92,9 @@ func (s *Stamp) trusts() bool {
 // look looks at all files by holds, and trusts them if nothing has changed.
 func (s *Stamp) look(holds func(*disk.Root, sight) bool) bool {
 	events, now, root := s.site.events.Load(), s.site.elapsed(), s.site.served.Load().root
+	if s.gemini {
+		root = s.site.served.Load().capsules
+	}
 	if s.brief || slices.ContainsFunc(s.seen, func(i sight) bool { return !holds(root, i) }) {
 		return false
 	}
@@ -109,6 +113,9 @@ func (s *Stamp) Look(ctx context.Context) bool {
 		return false
 	}
 	v := s.site.View(ctx)
+	if s.gemini {
+		v.OfCapsules()
+	}
 	held, err := stall.Try(s.site.guard, stall.Brief, func(a *stall.Attempt) (bool, error) {
 		v.enter = a.Enter
 		return s.look(func(root *disk.Root, i sight) bool {
@@ -167,7 +174,7 @@ func (v *View) Stamp() *Stamp {
 	if v.unkept || v.failed != nil {
 		return nil
 	}
-	s := &Stamp{site: v.site, scope: v.scope, number: v.numbers[v.scope], seen: slices.Clip(v.seen), brief: v.without}
+	s := &Stamp{site: v.site, scope: v.scope, number: v.numbers[v.scope], seen: slices.Clip(v.seen), gemini: v.isCapsules(), brief: v.without}
 	s.events.Store(v.began)
 	s.looked.Store(v.start)
 	return s

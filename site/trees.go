@@ -93,6 +93,9 @@ func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
 			if s.users != nil {
 				s.users.find(call, f, old.Trees)
 			}
+			if s.capsules != nil {
+				s.capsules.find(call, f, old.Trees)
+			}
 			return f, nil
 		})
 	}

@@ -28,6 +28,7 @@ const DefaultUsersMinUID = 1000
 type users struct {
 	home   string // the directory above the homes: "/home"
 	below  string // the path in a home: "public_gopher"
+	before string // stands before the names of their trees
 	minUID int
 	skel   map[string][]byte // the files that each new user gets, by their names
 }
@@ -80,8 +81,8 @@ func (u *users) find(call disk.Caller, f *foundTrees, old map[string]*disk.Tree)
 		return
 	}
 	for _, e := range homes {
-		name := "~" + e.Name()
-		if !selector.Askable(name) || strings.HasPrefix(e.Name(), ".") || f.trees[name] != nil {
+		name := u.before + "~" + e.Name()
+		if !selector.Askable("~"+e.Name()) || strings.HasPrefix(e.Name(), ".") || f.trees[name] != nil {
 			continue
 		}
 		was := old[name]
@@ -105,7 +106,7 @@ func (f *foundTrees) problem(name, message, hint string) {
 
 // tree returns the tree of a user, nil if there is none: was if it is the same.
 func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tree) (*disk.Tree, error) {
-	home := filepath.Join(u.home, strings.TrimPrefix(name, "~"))
+	home := filepath.Join(u.home, strings.TrimPrefix(name, u.before+"~"))
 	dir := filepath.Join(home, u.below)
 	info, err := call.Stat(dir)
 	switch {
@@ -189,14 +190,15 @@ func (v *View) HasUsers() bool { return v.site.users != nil }
 
 // Trees returns the names of all trees besides the root's: mounts and users.
 func (v *View) Trees() []string {
-	return slices.Sorted(maps.Keys(v.root.Trees))
+	names := slices.Sorted(maps.Keys(v.root.Trees))
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, capsuleMark) })
 }
 
 // Users lists the users, the latest change first. It leaves out trees that are empty or
 // hold only unchanged files from /etc/skel. It waits for the first scan.
 func (v *View) Users() []User {
 	v.scope = ofUsers
-	snap, err := v.site.Snapshot(v.ctx)
+	snap, err := v.Snapshot()
 	if err != nil {
 		v.failed = err
 		return nil
@@ -204,7 +206,7 @@ func (v *View) Users() []User {
 	var list []User
 	for name, t := range v.root.Trees {
 		d := child(snap.Tree, name)
-		if t.Owner == disk.AnyOwner || d == nil || len(d.Files)+len(d.Dirs) == 0 || v.site.users.fromSkel(v, name, d) {
+		if t.Owner == disk.AnyOwner || d == nil || len(d.Files)+len(d.Dirs) == 0 || v.usersOf(name).fromSkel(v, name, d) {
 			continue
 		}
 		list = append(list, User{Name: strings.TrimPrefix(name, "~"), Changed: snap.changed[name]})

@@ -19,6 +19,7 @@ import (
 type View struct {
 	ctx   context.Context
 	site  *Site
+	now   *served
 	root  *disk.Root
 	began uint64
 	enter func(name string) (*stall.Op, error)
@@ -39,7 +40,7 @@ type View struct {
 func (s *Site) View(ctx context.Context) *View {
 	began, start := s.events.Load(), s.elapsed()
 	now := s.served.Load()
-	return &View{ctx: ctx, site: s, root: now.root, numbers: now.numbers, began: began, start: start, enter: s.guard.Enter}
+	return &View{ctx: ctx, site: s, now: now, root: now.root, numbers: now.numbers, began: began, start: start, enter: s.guard.Enter}
 }
 
 // Try runs f with a View, in a goroutine of its own, and returns the result of f. It
@@ -189,7 +190,7 @@ func optional[T any](v *View, f func(*View) (T, error)) (T, error) {
 		value T
 	}
 	r, err := stall.Try(v.site.guard, stall.Brief, func(a *stall.Attempt) (r result, err error) {
-		r.view = &View{ctx: v.ctx, site: v.site, root: v.root, numbers: v.numbers, began: v.began, start: v.start, enter: a.Enter}
+		r.view = &View{ctx: v.ctx, site: v.site, now: v.now, root: v.root, numbers: v.numbers, began: v.began, start: v.start, enter: a.Enter}
 		r.value, err = f(r.view)
 		return r, err
 	})

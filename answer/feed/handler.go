@@ -53,7 +53,7 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 		return nil, server.ErrDeclined
 	}
 	dir := path.Dir(name)
-	list, err := texts(q.View, q.Host.Site, dir)
+	list, err := texts(q.View, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +79,14 @@ func Exists(ctx context.Context, s *site.Site, sel string) bool {
 	if err != nil || !(*Feeds)(nil).Answers(sel) {
 		return false
 	}
-	_, err = texts(s.View(ctx), s, path.Dir(name))
+	_, err = texts(s.View(ctx), path.Dir(name))
 	return err == nil
 }
 
 // texts returns the texts of the feed of a directory; ErrDeclined if it has no feed.
-func texts(v *site.View, s *site.Site, dir string) ([]answer.DatedText, error) {
-	list, err := answer.NewestTexts(v, s, dir, dir == ".", maxEntries)
-	if err == nil && len(list) == 0 && !answer.HasFeed(s, dir) {
+func texts(v *site.View, dir string) ([]answer.DatedText, error) {
+	list, err := answer.NewestTexts(v, dir, dir == ".", maxEntries)
+	if err == nil && len(list) == 0 && !answer.HasFeed(v, dir) {
 		err = server.ErrDeclined
 	}
 	return list, err

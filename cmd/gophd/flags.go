@@ -2,9 +2,11 @@ package main
 
 import (
 	"math"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/logs"
@@ -66,10 +68,29 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 	)
 }
 
+// users takes a pattern, and one for Gemini.
+func (c category) users(f *daemon.Flags) *option {
+	const want = "want a path, and perhaps one after gemini="
+	set := func(text string) error {
+		to := &f.Users
+		pattern, isGemini := strings.CutPrefix(text, "gemini=")
+		if isGemini {
+			to = &f.UsersGemini
+		}
+		if *to != "" {
+			return exit.Usagef("leave one of them out", "-users counts once: %s and %s", *to, pattern)
+		}
+		*to = pattern
+		return nil
+	}
+	return &option{name: "users", usage: "`PATTERN` serves users' trees, such as /home/*/public_gopher; gemini=PATTERN", category: c, parse: set,
+		reset: func() { f.Users, f.UsersGemini = "", "" }, want: want}
+}
+
 // siteFlags returns the flags for the parts of a site besides its root directory.
 func (c category) siteFlags(f *daemon.Flags) []cli.Flag {
 	return []cli.Flag{
-		c.text(&f.Users, "users", "", "`PATTERN` serves users' trees, such as /home/*/public_gopher"),
+		c.users(f),
 		c.number(&f.UsersMinUID, "users-min-uid", site.DefaultUsersMinUID, math.MaxInt32, "`UID` from which on accounts are users").of("-users '/home/*/public_gopher'"),
 		c.list(&f.Mounts, "mount", "`PREFIX=DIR` serves DIR as /PREFIX/, too; may be repeated"),
 		c.list(&f.FastCGI, "fastcgi", "`PREFIX=SOCKET` a program answers; or '*.EXT=SOCKET', menus=SOCKET"),

@@ -138,6 +138,8 @@ func TestWrongStarts(t *testing.T) {
 		{"-users home/ann/gopher home/bob/gopher hole", "the shell has replaced the pattern", "-users '/home/*/public_gopher'"},
 		{"-users /home/ann hole", "-users: users", "-users '/home/*/public_gopher'"},
 		{"-users /home/*/x -users /srv/*/x hole", "-users counts once: /home/*/x and /srv/*/x", "leave one of them out"},
+		{"-users gemini=/home/*/y -users gemini=/home/*/z hole", "-users counts once: /home/*/y and /home/*/z", "leave one of them out"},
+		{"-users gemini=/home/*/y hole", "-users gemini=/home/*/y: there is no -users /home/*", "-users '/home/*/public_gopher'"},
 		{"-root hole -root hole", "-root counts once: hole and hole", "leave one of them out"},
 		{"-dates yes hole", `"yes" is no directory`, "takes no value: -dates"},
 		{"-mount /a/b=hole -listen 127.0.0.1:0 hole", "-mount /a/b=hole: there is no directory a in hole", "mkdir"},

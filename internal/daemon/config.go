@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -77,6 +78,7 @@ type Flags struct {
 	EnforceSpare []netip.Prefix // that is not held to robots.txt
 
 	Users       string
+	UsersGemini string // in the same homes
 	UsersMinUID int
 	Mounts      []string
 	VHosts      []string
@@ -233,7 +235,7 @@ func (f Flags) VirtualHosts() (map[string]string, error) {
 
 // parts reads -users, -mount, -fastcgi and -vhost, and names what gophd answers by itself.
 func (c *Settings) parts() {
-	c.site = site.Config{Watch: c.Watch, Poll: c.Poll, PollRemote: c.PollRemote, Users: c.Users, UsersMinUID: c.UsersMinUID}
+	c.site = site.Config{Watch: c.Watch, Poll: c.Poll, PollRemote: c.PollRemote, Users: c.Users, Capsules: c.UsersGemini, UsersMinUID: c.UsersMinUID}
 	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml", "feed.gmi"}
 	if c.Search {
 		c.site.Endless = []string{sitesearch.Selector}
@@ -260,6 +262,14 @@ func (c *Settings) parts() {
 	if c.Users != "" {
 		if err := site.CheckUsers(c.Users); err != nil {
 			c.refuse(c.option("users", "'/home/*/public_gopher'")+": one * for the user's name, in quotes, since a shell replaces it otherwise", "%s: %w", c.option("users"), err)
+		}
+	}
+	if c.UsersGemini != "" {
+		homes, _, _ := strings.Cut(c.Users, "/*")
+		also, _, _ := strings.Cut(c.UsersGemini, "/*")
+		if err := site.CheckUsers(c.UsersGemini); err != nil || also != homes || c.Users == "" {
+			c.refuse("name both in one directory of homes: "+c.option("users", "'/home/*/public_gopher'")+" "+c.option("users", "'gemini=/home/*/public_gemini'"),
+				"%s", cmp.Or(err, fmt.Errorf("%s: there is no %s", c.option("users", "gemini="+c.UsersGemini), c.option("users", also+"/*"))))
 		}
 	}
 

@@ -89,7 +89,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	conf.Log, conf.Reloaded = d.log, func(r site.Reload) { d.reloaded(h, r) }
 	switch {
 	case !first:
-		conf.Users, conf.Mounts, conf.Endless, conf.Log = "", nil, nil, d.log.With("host", h.name)
+		conf.Users, conf.Capsules, conf.Mounts, conf.Endless, conf.Log = "", "", nil, nil, d.log.With("host", h.name)
 	case d.conf.search != nil:
 		conf.Touched = d.conf.search.Touch
 	}

@@ -104,12 +104,14 @@ func (f *Flags) servedDirs(p Place) (all servedDirs) {
 		_, dir, _ := strings.Cut(m, "=")
 		add(f.option("mount", m), dir)
 	}
-	if f.Users != "" {
-		above, below, _ := strings.Cut(f.Users, "/*")
-		all = append(all, servedDir{flag: f.option("users"), path: p.at(f.Users)})
+	for _, pattern := range f.userPatterns() {
+		above, below, _ := strings.Cut(pattern, "/*")
+		all = append(all, servedDir{flag: f.option("users"), path: p.at(pattern)})
 		if real, err := files.RealPath(p.at(cmp.Or(above, "/"))); err == nil {
 			all = append(all, servedDir{flag: f.option("users"), path: filepath.Join(real, "*") + below})
 		}
+	}
+	if f.Users != "" {
 		_, links := f.userDirs(p)
 		for _, dir := range links {
 			info, _ := files.Stat(dir)

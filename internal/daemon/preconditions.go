@@ -353,19 +353,27 @@ func (c *Settings) homesSeen(p Place) error {
 // userDirs returns the directory of the homes that -users names, and the directories of
 // users to which links in it lead.
 func (f *Flags) userDirs(p Place) (homes string, links []string) {
-	homes, below, _ := strings.Cut(f.Users, "/*")
+	homes, _, _ = strings.Cut(f.Users, "/*")
 	homes = cmp.Or(filepath.Clean(homes), "/")
 	list, _ := files.List(p.at(homes))
-	for _, e := range list {
-		real, err := files.RealPath(filepath.Join(p.at(homes), e.Name(), below))
-		if err != nil || strings.HasPrefix(real, strings.TrimSuffix(p.at(homes), "/")+"/") || slices.Contains(links, real) {
-			continue
-		}
-		if info, err := files.Stat(real); err == nil && info.IsDir() && disk.OwnerOf(info) >= f.UsersMinUID {
-			links = append(links, real)
+	for _, pattern := range f.userPatterns() {
+		_, below, _ := strings.Cut(pattern, "/*")
+		for _, e := range list {
+			real, err := files.RealPath(filepath.Join(p.at(homes), e.Name(), below))
+			if err != nil || strings.HasPrefix(real, strings.TrimSuffix(p.at(homes), "/")+"/") || slices.Contains(links, real) {
+				continue
+			}
+			if info, err := files.Stat(real); err == nil && info.IsDir() && disk.OwnerOf(info) >= f.UsersMinUID {
+				links = append(links, real)
+			}
 		}
 	}
 	return homes, links
+}
+
+// userPatterns returns the patterns of -users.
+func (f *Flags) userPatterns() []string {
+	return slices.DeleteFunc([]string{f.Users, f.UsersGemini}, func(pattern string) bool { return pattern == "" })
 }
 
 // asUser is how gophd serves without root's rights.

@@ -93,7 +93,7 @@ var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]
 			line(&b, strings.TrimRight(oneLine(l), " "))
 		}
 	}
-	list, err := answer.NewestTexts(q.View, q.Host.Site, name, true, newest)
+	list, err := answer.NewestTexts(q.View, name, true, newest)
 	if err != nil {
 		return nil, err
 	}

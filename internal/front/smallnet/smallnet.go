@@ -197,7 +197,7 @@ func gemtext(question string) *answer.Format {
 		for _, block := range answer.Blocks(a.Items) {
 			drawBlock(&b, q, block, question, &title)
 		}
-		if dir && answer.HasFeed(q.Host.Site, name) {
+		if dir && answer.HasFeed(q.View, name) {
 			b.WriteString("\n=> feed.gmi Subscribe\n")
 		}
 		return append([]byte(head), bytes.TrimLeft(b.Bytes(), "\n")...), nil

@@ -401,7 +401,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	case name != "":
 		p.Title = q.Title(name, dir)
 		p.around(q, name, dir)
-		if dir && answer.HasFeed(q.Host.Site, name) {
+		if dir && answer.HasFeed(q.View, name) {
 			p.Feed = selector.URIPath(a.Selector) + feed.Name
 		}
 	case a.Title != "":
