@@ -252,17 +252,28 @@ func (s RuleSets) Usage(path string) Statement {
 // Fields returns the extra fields that bind the robot, in file order: from its
 // groups, and from outside any group.
 func (s RuleSets) Fields() []Field {
-	s = slices.DeleteFunc(slices.Clone(s), func(r *Rules) bool { return r == nil || r.file == nil })
-	if len(s) == 0 {
-		return nil
+	var lines *readers.Grouped
+	var binds []bool // by group
+	for _, r := range s {
+		switch {
+		case r == nil || r.file == nil:
+			continue
+		case lines == nil:
+			lines = r.file.lines
+			binds = make([]bool, len(lines.Groups))
+		case lines != r.file.lines:
+			continue // of another file
+		}
+		for _, g := range r.groups {
+			binds[g] = true
+		}
 	}
-	lines := s[0].file.lines
 	var fields []Field
-	for i, g := range lines.Groups {
-		if !g.Loose && !slices.ContainsFunc(s, func(r *Rules) bool { return slices.Contains(r.groups, i) }) {
+	for g, isBinding := range binds {
+		if !isBinding && !lines.Groups[g].Loose {
 			continue
 		}
-		for _, r := range lines.Members(i) {
+		for _, r := range lines.Members(g) {
 			if r.Kind == readers.KindField {
 				fields = append(fields, fieldOf(r))
 			}

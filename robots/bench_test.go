@@ -95,6 +95,7 @@ func hostileFiles() map[string]string {
 		"stars":       "Disallow: /" + strings.Repeat("*", 500<<10) + "b\n",
 		"usage-lines": strings.ReplaceAll(keys.String()[:400<<10], ", ", "\nContent-Usage: ") + "\n",
 		"usage-keys":  "Content-Usage: a=y" + keys.String() + "\n",
+		"groups":      strings.Repeat("User-agent: mybot\nAllow: /b\n", 12_500),
 	}
 }
 
@@ -108,6 +109,7 @@ func BenchmarkHostile(b *testing.B) {
 			for b.Loop() {
 				f.Decide("mybot", sel)
 				f.Usage("mybot", sel)
+				f.CrawlDelay("mybot")
 			}
 		})
 	}
