@@ -14,11 +14,12 @@ import (
 // has those of a TCP listener until they need a goroutine. Any other connection has one from
 // its beginning to its end.
 type conn struct {
-	net.Conn            // plain; nil while a loop has it
-	polled              // by a loop
-	tls      *tlsSocket // nil for plain connections
-	head     []byte     // bytes read so far
-	ended    bool       // there is no more
+	net.Conn          // plain; nil while a loop has it
+	polled            // by a loop
+	socket   *socket  // of Conn
+	tls      *tlsConn // nil for plain connections
+	head     []byte   // bytes read so far
+	ended    bool     // there is no more
 	accepted time.Time
 	remote   netip.AddrPort
 	local    netip.AddrPort // invalid before it is asked for, or if it is unknown
@@ -33,8 +34,11 @@ type conn struct {
 	cancel atomic.Pointer[context.CancelFunc] // of its request
 }
 
-func newConn(c net.Conn, linger time.Duration) *conn {
-	return &conn{Conn: c, accepted: time.Now(), remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr()), linger: linger}
+func (s *Server) newConn(c net.Conn) *conn {
+	return &conn{
+		Conn: c, socket: &socket{Conn: c, busy: s.isBusy}, accepted: time.Now(),
+		remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr()), linger: s.lingerTimeout(),
+	}
 }
 
 // stream returns the connection for requests and replies: TLS, or the plain one.
@@ -42,7 +46,7 @@ func (c *conn) stream() net.Conn {
 	if c.tls != nil {
 		return c.tls
 	}
-	return c.Conn
+	return c.socket
 }
 
 // end closes gracefully after a reply, and with a reset after one that failed: an orderly

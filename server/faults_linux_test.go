@@ -21,10 +21,10 @@ func wantReset(t *testing.T, c io.Reader, atMost int) {
 
 // stallOver lets the time that a reply may stand still be over.
 func stallOver(w ResponseWriter) {
-	r := w.(*reply)
-	r.progress.mu.Lock()
-	defer r.progress.mu.Unlock()
-	r.progress.timer.Reset(0)
+	s := w.(*reply).conn.socket
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Reset(0)
 }
 
 // A handler that gets stuck, or fails, in the middle of a reply: the client can

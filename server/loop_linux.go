@@ -882,7 +882,7 @@ func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
 		c.slot.release()
 		return false
 	}
-	c.Conn, c.linger = nc, w.lingerTimeout()
+	c.Conn, c.socket, c.linger = nc, &socket{Conn: nc, busy: w.isBusy}, w.lingerTimeout()
 	if !w.leave(c, left) {
 		_ = nc.Close()
 		c.slot.release()
@@ -990,7 +990,7 @@ func (w *worker) rest(c *conn, a Answer, sent int64) {
 	began := w.goOn(c, writing, func(c *conn) {
 		reply := r.newReply(c, &req)
 		defer reply.release()
-		reply.n = sent
+		reply.n.Store(sent)
 		reply.watch()
 		if a.File == nil {
 			_, _ = reply.send(a.Body[sent:])

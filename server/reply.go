@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/gophd/gophd/menu"
 )
@@ -27,27 +26,24 @@ type reply struct {
 	conn   *conn
 	to     net.Conn // the conn's stream
 	req    *Request
-	stall  time.Duration
 	cancel context.CancelFunc // of the request's context
 	spared func() bool        // lets the end of the drain not cut the connection off
 
 	array *[bufferSize]byte // buf's, from buffers; nil before the first byte
 	buf   []byte
 	menu  bool
-	n     int64 // bytes sent
+	n     atomic.Int64 // bytes sent
+	err   error        // the first failure of the connection
 
-	bounded bool  // boundUnsent has tried to set its bound
-	err     error // the first failure of the connection
-
-	progress progress
-	logged   atomic.Bool // each of its requests was
+	logged atomic.Bool // each of its requests was
 }
 
 // newReply makes the reply to a request on a connection. From here on only the end of
 // the drain cuts the connection off.
 func (r *run) newReply(c *conn, req *Request) *reply {
 	c.slot.setState(writing)
-	w := &reply{run: r, conn: c, to: c.stream(), req: req, stall: r.stallTimeout()}
+	c.socket.stall = r.stallTimeout()
+	w := &reply{run: r, conn: c, to: c.stream(), req: req}
 	req.ctx, w.cancel = context.WithCancel(r.hard)
 	c.cancel.Store(&w.cancel)
 	w.spared = context.AfterFunc(r.hard, w.cut)
@@ -56,7 +52,7 @@ func (r *run) newReply(c *conn, req *Request) *reply {
 
 func (w *reply) cut() { w.conn.cut() }
 
-func (w *reply) started() bool { return w.n > 0 || len(w.buf) > 0 }
+func (w *reply) started() bool { return w.n.Load() > 0 || len(w.buf) > 0 }
 
 // Write sends p as it is.
 func (w *reply) Write(p []byte) (int, error) {
@@ -99,17 +95,15 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
-	w.boundUnsent(n)
-	err = w.steadily(func() (int64, error) {
+	err = w.sending(func() error {
 		files, ok := w.to.(FileSender)
 		if !ok {
-			return 0, errors.ErrUnsupported
+			return errors.ErrUnsupported
 		}
-		m, err := files.SendFile(f, n-sent)
-		sent += m
-		w.n += m
-		return m, err
+		sent, err = files.SendFile(f, n)
+		return err
 	})
+	w.n.Add(sent)
 	if errors.Is(err, errors.ErrUnsupported) { // nothing was sent
 		sent, err = w.copyFile(f, n)
 	} else {
@@ -145,22 +139,6 @@ func (w *reply) copyFile(f *os.File, n int64) (sent int64, err error) {
 	}
 	_, seekErr := f.Seek(at+sent, io.SeekStart)
 	return sent, cmp.Or(err, seekErr)
-}
-
-// maxUnsent is how many unsent bytes of a reply the kernel buffers when many
-// connections stay. By itself it buffers 3 MB for a client that never reads, and ten
-// thousand such clients exceed its memory. A bound for every reply would double the
-// cost of 1 MiB.
-const maxUnsent = 64 << 10
-
-// boundUnsent sets that bound if n more bytes need it.
-func (w *reply) boundUnsent(n int64) {
-	if !w.bounded && w.n+n > maxUnsent && w.run.isBusy() {
-		w.bounded = true
-		if c, ok := w.conn.Conn.(interface{ SetUnsent(n int) error }); ok {
-			_ = c.SetUnsent(maxUnsent)
-		}
-	}
 }
 
 // finish ends the reply: a menu gets its last line, and a request that failed before
@@ -204,25 +182,25 @@ func (w *reply) flush() error {
 	return w.err
 }
 
-func (w *reply) send(p []byte) (int, error) {
+func (w *reply) send(p []byte) (n int, err error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	w.boundUnsent(int64(len(p)))
-	sent := 0
-	w.err = lost(w.steadily(func() (int64, error) {
-		m, err := w.to.Write(p[sent:])
-		sent += m
-		w.n += int64(m)
-		return int64(m), err
+	w.err = lost(w.sending(func() error {
+		n, err = w.to.Write(p)
+		return err
 	}))
-	return sent, w.err
+	w.n.Add(int64(n))
+	return n, w.err
 }
 
-// steadily sends in steps, unless the reply was given up.
-func (w *reply) steadily(step func() (int64, error)) error {
-	defer w.progress.move(false)
-	return steadily(w.to, w.stall, func() bool { return w.progress.move(true) }, step)
+// sending calls f, which sends, unless the reply was given up.
+func (w *reply) sending(f func() error) error {
+	if !w.conn.socket.send(true) {
+		return errStuck
+	}
+	defer w.conn.socket.send(false)
+	return f()
 }
 
 // lost returns an [Error] of the kind Gone if err means that the client has left, and

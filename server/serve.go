@@ -28,7 +28,7 @@ func (r *run) acceptAll(l net.Listener) error {
 		if err == nil {
 			wait.reset()
 			r.accepted.Add(1)
-			r.begin(newConn(c, r.lingerTimeout()))
+			r.begin(r.newConn(c))
 			continue
 		}
 		d, err := r.acceptFailed(err, &wait)
@@ -124,14 +124,14 @@ func (r *run) protect(req *Request, f func() error) (err error) {
 // client has read.
 func (w *reply) end(err, cause error) {
 	cut := w.finish(err)
-	if w.progress.end() {
+	if w.conn.socket.end() {
 		return // giveUp has done the rest
 	}
 	if !errors.Is(err, w.err) {
 		err = errors.Join(w.err, err)
 	}
 	if !w.logged.Load() {
-		w.run.ended(w.req.outcome(Served{Bytes: w.n, Took: time.Since(w.conn.accepted), Err: errors.Join(cause, err)}))
+		w.run.ended(w.req.outcome(Served{Bytes: w.n.Load(), Took: time.Since(w.conn.accepted), Err: errors.Join(cause, err)}))
 	}
 	w.conn.end(cut)
 }

@@ -237,7 +237,7 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 // returned. When ctx ends, it cuts the connection off.
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	run := s.newRun(ctx, ctx)
-	run.begin(newConn(c, s.lingerTimeout()))
+	run.begin(s.newConn(c))
 	done := make(chan struct{})
 	go func() { run.conns.Wait(); close(done) }()
 	select {

@@ -224,34 +224,6 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestDrainOfHTTP: at the end a connection that waits for another request is closed, one
-// with a request soon, and one of HTTP/2 with a request, which is read as long as it is
-// replied to, with the drain.
-func TestDrainOfHTTP(t *testing.T) {
-	for _, tt := range []struct {
-		line string
-		idle bool
-		want time.Duration
-	}{{"GET / HTTP/1.1", true, 0}, {"GET / HTTP/1.1", false, time.Second}, {"PRI * HTTP/2.0", true, 0}, {"PRI * HTTP/2.0", false, DefaultDrainTimeout}} {
-		synctest.Test(t, func(t *testing.T) {
-			p, stop := start(t, &Server{HTTP: func(c *HTTPConn, _ *Request) error {
-				c.Idle(tt.idle)
-				_, err := io.Copy(io.Discard, c)
-				return err
-			}})
-			c := p.dial()
-			_, _ = io.WriteString(c, tt.line+"\r\n\r\n")
-			synctest.Wait()
-			began := time.Now()
-			stop()
-			if took := time.Since(began); took != tt.want {
-				t.Errorf("%s, idle %v: it ends after %v, want %v", tt.line, tt.idle, took, tt.want)
-			}
-			_ = c.Close()
-		})
-	}
-}
-
 func TestLogQuotesOutsideBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -11,10 +11,10 @@ import (
 )
 
 // A reply ends when it makes no progress for the stall time. Each write has a deadline for
-// that (steadily). A timer covers what has none: a handler that does not return, and
-// sendfile(2) from a disk that does not answer. If it fires, the client gets an error, or a
-// reset in the middle of a reply; the connection is closed and the request logged. The
-// goroutine stays until the handler returns, and counts as a connection until then.
+// that. A timer covers what has none: a handler that does not return, and sendfile(2) from
+// a disk that does not answer. If it fires, the client gets an error, or a reset in the
+// middle of a reply; the connection is closed and the request logged. The goroutine stays
+// until the handler returns, and counts as a connection until then.
 
 var (
 	// errStuck is a handler that neither returned nor wrote for the stall time.
@@ -25,18 +25,58 @@ var (
 	errStalled = &Error{Kind: Gone, Err: errors.New("no progress")}
 )
 
-// steadily repeats step, which sends and returns how much, until it is done, fails, or
-// sends nothing for the stall time. It asks before each step whether it still may; a reply
-// that was given up sets no deadline any more.
-func steadily(conn net.Conn, stall time.Duration, may func() bool, step func() (int64, error)) error {
+// socket is the socket of a connection, below TLS.
+type socket struct {
+	net.Conn
+	stall time.Duration // of its reply; 0 before: the deadline is for all that precedes it
+	busy  func() bool   // many connections stay
+
+	mu      sync.Mutex
+	timer   *time.Timer // of the reply; nil: none yet
+	sending bool        // the handler is where it sends
+	over    bool        // the reply has ended, or was given up
+	sent    int64       // bytes
+	bounded bool        // what the kernel buffers
+}
+
+// Write writes p as long as there is progress.
+func (s *socket) Write(p []byte) (sent int, err error) {
+	err = s.steadily(int64(len(p)), func() (int64, error) {
+		n, err := s.Conn.Write(p[sent:])
+		sent += n
+		return int64(n), err
+	})
+	return sent, err
+}
+
+// SendFile sends the next n bytes of f, if the connection can.
+func (s *socket) SendFile(f *os.File, n int64) (sent int64, err error) {
+	files, ok := s.Conn.(FileSender)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	err = s.steadily(n, func() (int64, error) {
+		m, err := files.SendFile(f, n-sent)
+		sent += m
+		return m, err
+	})
+	return sent, err
+}
+
+// steadily repeats step, which sends up to size bytes and returns how many, until it is
+// done, fails, or sends nothing for the stall time.
+func (s *socket) steadily(size int64, step func() (int64, error)) error {
+	if s.stall == 0 {
+		_, err := step()
+		return err
+	}
+	s.boundUnsent(size)
 	for {
-		if !may() {
-			return errStuck
-		}
-		if err := conn.SetWriteDeadline(time.Now().Add(stall)); err != nil {
+		if err := s.Conn.SetWriteDeadline(time.Now().Add(s.stall)); err != nil {
 			return err
 		}
 		n, err := step()
+		s.progress(n)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
@@ -46,74 +86,99 @@ func steadily(conn net.Conn, stall time.Duration, may func() bool, step func() (
 	}
 }
 
-// progress has the timer of a reply.
-type progress struct {
-	mu      sync.Mutex
-	timer   *time.Timer // nil: there is none
-	stall   time.Duration
-	sending bool // the handler is where it sends
-	over    bool // the reply has ended, or was given up
+// CloseWrite shuts down the sending side.
+func (s *socket) CloseWrite() error { return closeWrite(s.Conn) }
+
+// SetWriteDeadline sets the deadline of what precedes the reply.
+func (s *socket) SetWriteDeadline(t time.Time) error {
+	if s.stall > 0 {
+		return nil
+	}
+	return s.Conn.SetWriteDeadline(t)
+}
+
+// maxUnsent is how many unsent bytes of a reply the kernel buffers when many
+// connections stay. By itself it buffers 3 MB for a client that never reads, and ten
+// thousand such clients exceed its memory. A bound for every reply would double the
+// cost of 1 MiB.
+const maxUnsent = 64 << 10
+
+// boundUnsent sets that bound if size more bytes need it.
+func (s *socket) boundUnsent(size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bounded || s.sent+size <= maxUnsent || !s.busy() {
+		return
+	}
+	s.bounded = true
+	if c, ok := s.Conn.(interface{ SetUnsent(n int) error }); ok {
+		_ = c.SetUnsent(maxUnsent)
+	}
+}
+
+func (s *socket) progress(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent += n
+	s.reset()
+}
+
+// reset sets the timer. A write has a deadline of its own, which it overruns only while
+// the kernel waits for a file.
+func (s *socket) reset() {
+	if s.over || s.timer == nil {
+		return
+	}
+	after := s.stall
+	if s.sending {
+		after *= 2
+	}
+	s.timer.Reset(after)
+}
+
+// send records whether the handler is where it sends. It returns false if the reply was
+// given up.
+func (s *socket) send(sending bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending = sending
+	s.reset()
+	return !s.over
+}
+
+// pause stops the timer while the connection waits for another request.
+func (s *socket) pause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Stop()
+}
+
+// end stops the timer, and reports whether the reply was given up.
+func (s *socket) end() (givenUp bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	givenUp, s.over = s.over, true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	return givenUp
 }
 
 // watch sets the timer for the reply.
 func (w *reply) watch() {
-	p := &w.progress
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	known := w.req.outcome(Served{Err: errStuck}) // the handler may change the request
-	p.stall = w.stall
-	if w.conn.tls != nil {
-		w.conn.tls.progress = p
-	}
-	p.timer = time.AfterFunc(w.stall, func() {
-		p.mu.Lock()
-		over, sending := p.over, p.sending
-		p.over = true
-		p.mu.Unlock()
+	s := w.conn.socket
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer = time.AfterFunc(s.stall, func() {
+		s.mu.Lock()
+		over, sending := s.over, s.sending
+		s.over = true
+		s.mu.Unlock()
 		if !over {
 			w.giveUp(known, sending)
 		}
 	})
-}
-
-// move records progress, and whether the handler is sending. A write has a deadline of its
-// own, which it overruns only while the kernel waits for a file. It returns false if the
-// reply was given up.
-func (p *progress) move(sending bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over || p.timer == nil {
-		return !p.over
-	}
-	p.sending = sending
-	after := p.stall
-	if sending {
-		after *= 2
-	}
-	p.timer.Reset(after)
-	return true
-}
-
-// rest stops the timer while the connection waits for another request.
-func (p *progress) rest(idle bool) {
-	if !idle {
-		p.move(false)
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.timer.Stop()
-}
-
-// end stops the timer, and reports whether the reply was given up.
-func (p *progress) end() (givenUp bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	givenUp, p.over = p.over, true
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-	return givenUp
 }
 
 // stuckKey stands for requests that do not end among the addresses that the log names.
@@ -127,11 +192,10 @@ func (w *reply) giveUp(s Served, sending bool) {
 		r.logger.LogAttrs(r.hard, slog.LevelError, "a handler hangs", slog.String("selector", s.Selector), slog.Int("times", times))
 	}
 	if !sending {
-		s.Bytes = w.n
+		s.Bytes = w.n.Load()
 	}
-	gently := !sending && w.n == 0 && !w.req.http && !w.req.robots
+	gently := !sending && w.n.Load() == 0 && !w.req.http && !w.req.robots
 	if gently {
-		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		sent, _ := w.to.Write(r.errorBody(errStuck))
 		s.Bytes = int64(sent)
 	}

@@ -18,10 +18,28 @@ import (
 // large is what the server in memory answers with, in bytes.
 const large = 1 << 20
 
+// connQueue is a listener in memory.
+type connQueue struct{ conns chan net.Conn }
+
+func (q *connQueue) Accept() (net.Conn, error) {
+	if c, ok := <-q.conns; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (q *connQueue) Close() error   { return nil }
+func (q *connQueue) Addr() net.Addr { return &net.TCPAddr{} }
+
 // inFakeTime runs f with a connection to a server in memory, whose replies may stop
 // for so long; 0 is the default. The clock goes on only when everybody waits for it,
 // so that times are exact on any machine.
 func inFakeTime(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Conn, r *bufio.Reader)) {
+	t.Helper()
+	untilStopped(t, stall, func(t *testing.T, c net.Conn, r *bufio.Reader, _ func()) { f(t, c, r) })
+}
+
+// untilStopped is inFakeTime, but f may begin to stop the server.
+func untilStopped(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Conn, r *bufio.Reader, stop func())) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,13 +54,11 @@ func inFakeTime(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Co
 		go func() { ended <- (&server.Server{HTTP: web.Serve, StallTimeout: stall}).Serve(ctx, p) }()
 		client, conn := net.Pipe()
 		p.conns <- conn
-		f(t, client, bufio.NewReader(client))
+		f(t, client, bufio.NewReader(client), stop)
 		_ = client.Close()
 		stop()
 		close(p.conns)
 		<-ended
-		close(web.plain.conns)
-		close(web.crypto.conns)
 	})
 }
 
@@ -112,6 +128,28 @@ func TestIdle(t *testing.T) {
 			}
 		}
 		closesAfter(t, r, 15*time.Second, time.Now())
+	})
+}
+
+// When the server stops, a connection that waits for another request is closed, and one
+// whose first request does not arrive whole soon after.
+func TestStop(t *testing.T) {
+	untilStopped(t, 0, func(t *testing.T, c net.Conn, r *bufio.Reader, stop func()) {
+		say(t, c, request)
+		if _, err := http.ReadResponse(r, nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		began := time.Now()
+		stop()
+		closesAfter(t, r, 0, began)
+	})
+	untilStopped(t, 0, func(t *testing.T, c net.Conn, r *bufio.Reader, stop func()) {
+		say(t, c, "GET / HTTP/1.1\r\nHost: x\r\n")
+		synctest.Wait()
+		began := time.Now()
+		stop()
+		closesAfter(t, r, time.Second, began)
 	})
 }
 

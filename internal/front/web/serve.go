@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,45 +50,38 @@ type HTTPServer struct {
 
 	// Log gets the errors of net/http, at debug level. If nil, they are dropped.
 	Log *slog.Logger
-
-	once   sync.Once
-	plain  connQueue // HTTP/1 alone
-	crypto connQueue // HTTP/2, too
 }
 
 // Serve answers the requests of a connection until it ends. It is for the field
 // HTTP of a server.Server.
 func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
-	s.once.Do(s.start)
-	q := &s.plain
-	if r.TLS {
-		q = &s.crypto
+	conn := &webConn{HTTPConn: c, req: r, start: time.Now(), http2: strings.HasPrefix(r.Selector, "PRI "), ended: make(chan struct{})}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	// TLS has already been removed and ALPN has chosen h2, so net/http sees
+	// unencrypted HTTP/2.
+	protocols.SetUnencryptedHTTP2(conn.http2 && r.TLS)
+	h := &http.Server{
+		Handler: http.HandlerFunc(s.limited), Protocols: &protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: server.MaxStreams},
+		ReadHeaderTimeout: headTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: headBytes - 4096, // net/http adds so many
+		ErrorLog:       log.New(complaints{s.Log}, "", 0),
+		ConnState:      conn.setState,
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, conn)
+		},
 	}
-	q.conns <- &webConn{HTTPConn: c, req: r, start: time.Now()}
-	<-c.Done()
-	return nil
-}
 
-func (s *HTTPServer) start() {
-	for _, q := range []*connQueue{&s.plain, &s.crypto} {
-		q.conns = make(chan net.Conn)
-		var protocols http.Protocols
-		protocols.SetHTTP1(true)
-		// TLS has already been removed and ALPN has chosen h2, so net/http sees
-		// unencrypted HTTP/2.
-		protocols.SetUnencryptedHTTP2(q == &s.crypto)
-		h := &http.Server{
-			Handler: http.HandlerFunc(s.limited), Protocols: &protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: server.MaxStreams},
-			ReadHeaderTimeout: headTime, IdleTimeout: idleTime,
-			MaxHeaderBytes: headBytes - 4096, // net/http adds so many
-			ErrorLog:       log.New(complaints{s.Log}, "", 0),
-			ConnState:      state,
-			ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-				return context.WithValue(ctx, connKey{}, c)
-			},
-		}
-		go func() { _ = h.Serve(q) }()
-	}
+	// When the server ends, replies end, and what waits for a request is closed.
+	stop := context.AfterFunc(c.Draining(), func() {
+		late := time.AfterFunc(c.LastCall(), conn.closeNew)
+		defer late.Stop()
+		_ = h.Shutdown(r.Context())
+	})
+	defer stop()
+	_ = h.Serve(&oneConn{conn: conn}) // returns at once; the connection goes on
+	<-conn.ended
+	return conn.refused()
 }
 
 // complaints is where net/http writes to.
@@ -99,30 +94,115 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// connQueue is a listener for connections that were accepted elsewhere.
-type connQueue struct{ conns chan net.Conn }
+// oneConn is a listener for one connection that was accepted elsewhere.
+type oneConn struct{ conn net.Conn }
 
-// Accept waits for the next connection. A queue lasts as long as the process; a
-// test closes its channel.
-func (q *connQueue) Accept() (net.Conn, error) {
-	if c, ok := <-q.conns; ok {
-		return c, nil
+// Accept returns the connection, and then io.EOF.
+func (l *oneConn) Accept() (c net.Conn, err error) {
+	if c, l.conn = l.conn, nil; c == nil {
+		return nil, io.EOF
 	}
-	return nil, net.ErrClosed
+	return c, nil
 }
 
 // Close does nothing.
-func (q *connQueue) Close() error { return nil }
+func (l *oneConn) Close() error { return nil }
 
 // Addr returns an empty address.
-func (q *connQueue) Addr() net.Addr { return &net.TCPAddr{} }
+func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 
 // webConn is a connection, and the request that it began with.
 type webConn struct {
 	*server.HTTPConn
 	req   *server.Request
 	start time.Time
-	n     atomic.Int64 // requests
+	http2 bool
+	n     atomic.Int64  // requests
+	ended chan struct{} // closed when net/http has left the connection
+
+	mu      sync.Mutex
+	state   http.ConnState
+	handled bool           // a handler answers
+	refusal *server.Served // net/http's own answer to a request that it cannot read
+}
+
+func (c *webConn) setState(_ net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	c.state, c.handled = state, false
+	c.mu.Unlock()
+	switch state {
+	case http.StateIdle:
+		c.Idle(true)
+	case http.StateActive:
+		c.Idle(false)
+	case http.StateClosed:
+		close(c.ended)
+	}
+}
+
+// closeNew closes a connection whose first request has not arrived whole.
+func (c *webConn) closeNew() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == http.StateNew {
+		_ = c.Close()
+	}
+}
+
+// Close ends reading. The server closes the connection gently when Serve returns.
+func (c *webConn) Close() error { return c.SetReadDeadline(time.Now().Add(-time.Second)) }
+
+// Write sends p, and records the status of an answer that no handler has made.
+func (c *webConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	status := 0
+	_, _ = fmt.Sscanf(string(p[:min(len(p), 16)]), "HTTP/1.1 %d", &status)
+	if status >= 400 && !c.handled && !c.http2 {
+		c.refusal = &server.Served{Status: status, Bytes: int64(len(p)), Err: errMalformed}
+	}
+	c.mu.Unlock()
+	return c.HTTPConn.Write(p)
+}
+
+// errMalformed is a request that net/http answers itself.
+var errMalformed = error(&server.Error{Kind: server.BadRequest, Err: errors.New("net/http cannot read the request")})
+
+// refused logs a request that net/http has answered itself, and returns its error.
+func (c *webConn) refused() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refusal == nil {
+		return nil
+	}
+	if c.n.Load() > 0 {
+		c.refusal.Selector = "-" // a later request, whose line is not known
+	}
+	c.refusal.Took = time.Since(c.start)
+	c.Served(c.req, *c.refusal)
+	return c.refusal.Err
+}
+
+// ReadFrom sends all of r. If r is an [io.LimitedReader] of an *os.File, or of a reader
+// with a method OSFile() *os.File, it sends the file with sendfile(2).
+func (c *webConn) ReadFrom(r io.Reader) (int64, error) {
+	var file *os.File
+	part, _ := r.(*io.LimitedReader)
+	if part != nil {
+		switch f := part.R.(type) {
+		case *os.File:
+			file = f
+		case interface{ OSFile() *os.File }:
+			file = f.OSFile()
+		}
+	}
+	if file == nil {
+		return io.Copy(struct{ io.Writer }{c}, r)
+	}
+	sent, err := c.SendFile(file, part.N)
+	if part.N -= sent; errors.Is(err, server.ErrShort) {
+		err = nil // net/http compares the length
+	}
+	return sent, err
 }
 
 type connKey struct{}
@@ -134,23 +214,16 @@ type siteKey struct{}
 // opening returns the connection's first request as the site sees it.
 func opening(r *http.Request) *server.Request { return r.Context().Value(siteKey{}).(*server.Request) }
 
-func state(c net.Conn, s http.ConnState) {
-	switch s {
-	case http.StateIdle:
-		c.(*webConn).Idle(true)
-	case http.StateActive:
-		c.(*webConn).Idle(false)
-	}
-}
-
 // limited applies the limits to a request, and logs it.
 func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	c, start := connOf(r), time.Now()
-	c.Begin()
+	c.mu.Lock()
+	c.handled = true
+	c.mu.Unlock()
 	rec := &recorder{ResponseWriter: w}
 	robots := answer.IsRobots(r.URL.Path)
 	n := c.n.Add(1)
-	if n >= maxRequests || c.Ending() {
+	if n >= maxRequests {
 		w.Header().Set("Connection", "close")
 	}
 	maps.Copy(w.Header(), always)
