@@ -39,6 +39,10 @@ type Value struct {
 	// Media is the media type of a File if its Type does not imply one; "" otherwise.
 	Media string
 
+	// Charset is the character set of a File that is a text, as media types name it; "" if it
+	// has none.
+	Charset string
+
 	// Items are the lines of a Menu. They are nil in an answer from the cache, whose
 	// Body the Format has already drawn.
 	Items []menu.Item
@@ -161,10 +165,6 @@ func (h *Host) view(ctx context.Context, f *Format) *site.View {
 // each host.
 type HostOptions struct {
 	menu.BuildOptions
-
-	// Charset is the character set of texts, which are sent as UTF-8. The zero value
-	// finds it out for each: of a text of 96 KiB or more by its first 4 KiB.
-	Charset menu.Charset
 
 	// Lang is the language of the content (BCP 47); "" if it is not known.
 	Lang string

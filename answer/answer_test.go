@@ -141,7 +141,7 @@ func TestLatin1(t *testing.T) {
 		charset menu.Charset
 		want    map[string]string
 	}{
-		{menu.CharsetAuto, map[string]string{"wide.txt": wide, "w.txt": "Köln\n", "wide": wide[:12], "a.txt": utf(line), "large.txt": utf(large), "noext": utf(line), "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line}},
+		{menu.CharsetAuto, map[string]string{"wide.txt": strings.Repeat("Köln\n", 12_000), "w.txt": "Köln\n", "wide": wide[:12], "a.txt": utf(line), "large.txt": utf(large), "noext": utf(line), "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line}},
 		{menu.CharsetLatin1, map[string]string{"a.txt": utf(line), "box.txt": strings.Repeat("Í", 40), "ok.txt": "Grüße\n", "a.bin": line}},
 		{menu.CharsetUTF8, map[string]string{"a.txt": line, "large.txt": large, "noext": line, "box.txt": box}},
 	} {
@@ -189,7 +189,7 @@ func TestPointerKeepsTheLabel(t *testing.T) {
 // nothing panics: Quick is asked where a panic would be that of all connections.
 func TestBrokenFile(t *testing.T) {
 	h := &Host{}
-	if h.convertsFile("notes.txt", unreadable{}, smallFile) {
+	if h.charsetOf("notes.txt", unreadable{}, smallFile) != menu.CharsetUTF8 {
 		t.Error("it is converted")
 	}
 }

@@ -91,13 +91,13 @@ func TestAsk(t *testing.T) {
 		}},
 	}
 	const x = "file /d/x.txt 0 text/plain; charset=utf-8: x"
-	aText, aLatin := "file /a.txt 0 text/plain; charset=utf-8: café\n", "file /a.txt 0 text/plain; charset=utf-8: caf\xe9\n"
+	aText, aLatin := "file /a.txt 0 text/plain; charset=utf-8: café\n", "file /a.txt 0 text/plain; charset=windows-1252: caf\xe9\n"
 	moved := func(sel string) string { return "moved " + sel }
 	for _, tt := range []struct{ format, line, want string }{
 		{"items", "/a.txt", aText}, {"items", "a.txt", aText}, {"raw", "/a.txt", aText}, {"strict", "/a.txt", aText}, {"seek", "/a.txt", aLatin}, {"drawn", "/a.txt", "file /a.txt 0 text/plain; charset=utf-8: <café\n>"},
 		{"drawn", "/b.bin", "file /b.bin 9 application/octet-stream: \x00"}, {"drawn", "/d/\tq", "menu /d/ 1 application/octet-stream: <q>"},
 		{"items", "/long.txt", "file /long.txt 0 text/plain; charset=utf-8: 200000 bytes"}, {"items", "/latin.txt", "file /latin.txt 0 text/plain; charset=utf-8: 200004 bytes"},
-		{"items", "/head.txt", "file /head.txt 0 text/plain; charset=utf-8: 200006 bytes"}, {"seek", "/head.txt", "file /head.txt 0 text/plain; charset=utf-8: 200005 bytes"},
+		{"items", "/head.txt", "file /head.txt 0 text/plain; charset=utf-8: 200006 bytes"}, {"seek", "/head.txt", "file /head.txt 0 text/plain; charset=windows-1252: 200005 bytes"},
 		{"items", "/pic.PNG", "file /pic.PNG I image/png: \x89PNG"}, {"items", "/x.html", "file /x.html h text/plain; charset=utf-8: <p>"}, {"items", "/m.gph", "menu /m.gph 1 application/octet-stream: iHi\t\terror.host\t1|"},
 		{"items", "/d/", "menu /d/ 1 application/octet-stream: i# I\t\terror.host\t1|"}, {"items", "/d", "menu /d/ "}, {"strict", "/d", moved("/d/ 1 ")}, {"strict", "d/x.txt", moved("/d/x.txt 0 ")},
 		{"strict", "/d/", "file /d/index.gmi 0 text/plain; charset=utf-8: # I"}, {"strict", "/e/", "menu /e/ "}, {"strict", "/f/", "menu /f/ "}, {"strict", "/m.gph", "menu /m.gph "}, {"strict", "/d/x.txt", x}, {"items", "/d/x.txt/", "not found"},

@@ -38,14 +38,15 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	if !ok {
 		return a, false
 	}
-	if f.Body == nil && mayBeText(name) && (!f.Resident() || h.convertsFile(name, &f, f.Size())) {
+	if f.Body == nil && mayBeText(name) && (!f.Resident() || h.charsetOf(name, &f, f.Size()) != menu.CharsetUTF8) {
 		f.Close()
 		return a, false
 	}
 	if f.Body == nil {
 		return server.Answer{File: &f}, true
 	}
-	kept := &Value{Class: File, Selector: selector.Canonical(name, false), Type: textType(name, f.Body), Body: h.utf8(name, f.Body), name: name}
+	kept := &Value{Class: File, Selector: selector.Canonical(name, false), Type: textType(name, f.Body), name: name}
+	kept.Body, kept.Charset = h.utf8(name, f.Body, true)
 	h.Cache.put(cacheKey{of: h, form: form, selector: r.Selector}, kept, view.Stamp())
 	return server.Answer{Body: kept.Body}, true
 }
@@ -63,14 +64,30 @@ func (v *visit) file(f *site.Resource) (*Value, error) {
 		})
 	case v.Format.Seek:
 		a.Resource = f
+		if isLabelled(f.Name) {
+			a.Charset = v.Host.charsetOf(f.Name, f, a.Size).Label()
+		}
 	case a.Size < smallFile:
 		defer func() { _ = f.Close() }()
 		return v.small(f, a)
-	case mayBeText(f.Name) && v.Host.convertsFile(f.Name, f, a.Size):
-		a.Stream = &latin1{r: &whole{io.LimitedReader{R: f, N: a.Size}}, Closer: f}
-		a.Size = -1
+	case isLabelled(f.Name):
+		a.Charset = menu.CharsetUTF8.Label()
+		if c := v.Host.charsetOf(f.Name, f, a.Size); a.Type != menu.TypeText {
+			a.Charset = c.Label()
+		} else if c != menu.CharsetUTF8 && c != menu.CharsetAuto {
+			a.Stream = &decoded{c.Reader(&whole{io.LimitedReader{R: f, N: a.Size}}), f}
+			a.Size = -1
+		} else {
+			a.Charset = c.Label()
+		}
 	}
 	return a, nil
+}
+
+// decoded reads a text as UTF-8.
+type decoded struct {
+	io.Reader
+	io.Closer
 }
 
 // Text returns the text of a File as UTF-8, for Format.Draw.
@@ -79,7 +96,8 @@ func (q *Asked) Text(a *Value) ([]byte, error) {
 	if err != nil || a.name == "" {
 		return body, err
 	}
-	return q.Host.utf8(a.name, body), nil
+	body, a.Charset = q.Host.utf8(a.name, body, true)
+	return body, nil
 }
 
 // File returns all of a File, for Format.Draw.
@@ -96,6 +114,9 @@ func (q *Asked) File(a *Value) ([]byte, error) {
 	n, err := io.ReadFull(f, body)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("reading %s: %w", a.name, err)
+	}
+	if isLabelled(a.name) {
+		a.Charset = q.Host.Charset.Of(a.name, body[:n], true).Label()
 	}
 	return body[:n], nil
 }
@@ -115,7 +136,9 @@ func (q *Asked) Read(name string, most int) (text string, whole bool, err error)
 	if err != nil {
 		return "", false, err
 	}
-	return string(q.Host.utf8(name, body)), f.Info.Size() <= int64(most), nil
+	whole = f.Info.Size() <= int64(most)
+	body, _ = q.Host.utf8(name, body, whole)
+	return string(body), whole, nil
 }
 
 // OwnersLine returns the first line of a file in the root, in which the site's owner says
@@ -128,7 +151,8 @@ func (q *Asked) OwnersLine(name string) string {
 	defer func() { _ = f.Close() }()
 	body := make([]byte, maxLine)
 	n, _ := f.Read(body)
-	line, _, _ := strings.Cut(string(q.Host.utf8(name, body[:n])), "\n")
+	body, _ = q.Host.utf8(name, body[:n], n < maxLine)
+	line, _, _ := strings.Cut(string(body), "\n")
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1
@@ -158,7 +182,8 @@ func (v *visit) small(f *site.Resource, a *Value) (*Value, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("reading %s: %w", f.Name, err)
 	}
-	a.Body, a.Stream = v.Host.utf8(f.Name, body[:n]), nil
+	a.Body, a.Charset = v.Host.utf8(f.Name, body[:n], true)
+	a.Stream = nil
 	if n == len(body) {
 		v.keep(a)
 	}
@@ -207,12 +232,12 @@ const judgedHead = 4096
 
 var heads = sync.Pool{New: func() any { return new([judgedHead]byte) }}
 
-// convertsFile is converts for a file of some size, by its beginning.
-func (h *Host) convertsFile(name string, f io.ReaderAt, size int64) bool {
+// charsetOf returns the character set of a file of some size, by its beginning.
+func (h *Host) charsetOf(name string, f io.ReaderAt, size int64) menu.Charset {
 	head := heads.Get().(*[judgedHead]byte)
 	defer heads.Put(head)
 	n, _ := f.ReadAt(head[:], 0)
-	return h.converts(name, head[:n], int64(n) == size)
+	return h.Charset.Of(name, head[:n], int64(n) == size)
 }
 
 // textType returns the item type of a file by its name or its beginning.
@@ -229,51 +254,20 @@ func mayBeText(name string) bool {
 	return !known || typ == menu.TypeText
 }
 
-// utf8 returns the body of a file as it is sent: a text in Latin-1 or UTF-16 as UTF-8. Of
-// what menus call binary no byte is changed.
-func (h *Host) utf8(name string, body []byte) []byte {
-	if textType(name, body) != menu.TypeText {
-		return body
-	}
-	if text, ok := menu.FromUTF16(body); ok {
-		return []byte(text)
-	}
-	if !h.converts(name, body, true) {
-		return body
-	}
-	return menu.AppendLatin1(make([]byte, 0, len(body)+len(body)/16), body)
-}
+// isLabelled reports whether the media type of a file may name a character set.
+func isLabelled(name string) bool { return mayBeText(name) || isHTML(name) }
 
-// converts reports whether a file that may be a text, and begins so or is this as a
-// whole, is one in Latin-1 and is to be converted.
-func (h *Host) converts(name string, head []byte, whole bool) bool {
-	if _, wide := menu.FromUTF16(head[:min(2, len(head))]); wide || !h.Charset.Converts(head, whole) {
-		return false
+// utf8 returns the body of a file, or its beginning, as it is sent, and the character set of
+// that: a text as UTF-8, if its own is known. Of what menus call binary no byte is changed.
+func (h *Host) utf8(name string, body []byte, whole bool) (sent []byte, charset string) {
+	if !isLabelled(name) {
+		return body, ""
 	}
-	_, known := menu.TypeOf(name)
-	return known || menu.Sniff(head) == menu.TypeText
-}
-
-// latin1 reads a text in Latin-1 as UTF-8.
-type latin1 struct {
-	r io.Reader
-	io.Closer
-	raw  [4096]byte
-	text []byte // what was converted and not read yet
-	room []byte
-}
-
-func (l *latin1) Read(p []byte) (n int, err error) {
-	if len(l.text) == 0 {
-		n, err = l.r.Read(l.raw[:])
-		l.room = menu.AppendLatin1(l.room[:0], l.raw[:n])
-		l.text = l.room
+	c := h.Charset.Of(name, body, whole)
+	if textType(name, body) != menu.TypeText || c == menu.CharsetAuto {
+		return body, c.Label()
 	}
-	n = copy(p, l.text)
-	if l.text = l.text[n:]; len(l.text) > 0 {
-		err = nil // it comes again
-	}
-	return n, err
+	return c.Decode(body), menu.CharsetUTF8.Label()
 }
 
 const plainText = "text/plain; charset=utf-8"
@@ -290,21 +284,35 @@ var mediaTypes = map[string]string{
 	".zip": "application/zip", ".gz": "application/gzip", ".tgz": "application/gzip", ".bz2": "application/x-bzip2", ".xz": "application/x-xz",
 	".zst": "application/zstd", ".7z": "application/x-7z-compressed", ".tar": "application/x-tar", ".epub": "application/epub+zip",
 	".pdf": "application/pdf", ".ps": "application/postscript", ".rtf": "application/rtf", ".json": "application/json",
-	".csv": "text/csv; charset=utf-8", ".css": "text/css; charset=utf-8", ".ics": "text/calendar", ".vcf": "text/vcard; charset=utf-8",
-	".xml": "application/xml", ".atom": "application/atom+xml", ".rss": "application/rss+xml",
+	".csv": "text/csv; charset=utf-8", ".css": "text/css; charset=utf-8", ".ics": "text/calendar; charset=utf-8", ".vcf": "text/vcard; charset=utf-8",
+	".xml": "application/xml; charset=utf-8", ".atom": "application/atom+xml; charset=utf-8", ".rss": "application/rss+xml; charset=utf-8",
 }
 
 // MediaType returns the media type that an answer is sent with where the protocol
 // names one.
 func (a *Value) MediaType() string {
-	if a.Media != "" {
+	kind := mediaTypes[strings.ToLower(path.Ext(a.Selector))]
+	switch {
+	case a.Media != "":
 		return a.Media
+	case kind != "":
+	case a.Type == menu.TypeText || a.Type == menu.TypeHTML:
+		kind = plainText
+	default:
+		return "application/octet-stream"
 	}
-	if t, ok := mediaTypes[strings.ToLower(path.Ext(a.Selector))]; ok {
-		return t
+	return a.Labelled(kind)
+}
+
+// Labelled returns a media type that names a character set with that of an answer. XML that is
+// sent as it is names its own.
+func (a *Value) Labelled(kind string) string {
+	base, _, labelled := strings.Cut(kind, "; charset=")
+	switch {
+	case !labelled || a.Charset == "":
+		return kind
+	case a.Charset == menu.CharsetAuto.Label() && strings.HasPrefix(base, "application/"):
+		return base
 	}
-	if a.Type == menu.TypeText || a.Type == menu.TypeHTML {
-		return plainText
-	}
-	return "application/octet-stream"
+	return base + "; charset=" + a.Charset
 }

@@ -43,7 +43,7 @@ func (q *Asked) Title(name string, dir bool) string {
 	if !dir && (mayBeText(base) || isHTML(base)) {
 		if f, err := q.View.Lookup(name); err == nil {
 			defer func() { _ = f.Close() }()
-			return cmp.Or(heading(base, f), base)
+			return cmp.Or(q.Host.heading(base, f), base)
 		}
 	}
 	return base
@@ -168,13 +168,13 @@ var markedUp = []string{".md", ".markdown", ".gmi", ".gemini"}
 // text whose suffix says that it is marked up. Elsewhere the title is a short line at the
 // beginning with an empty line or a ruler below it. Source, data, lists and drawings have no
 // title.
-func heading(name string, text io.Reader) string {
+func (h *Host) heading(name string, text io.Reader) string {
 	begin, _ := io.ReadAll(io.LimitReader(text, titleBytes))
-	if plain, ok := menu.FromUTF16(begin); ok {
-		begin = []byte(plain)
-	}
-	if !utf8.Valid(begin) && len(begin) < titleBytes {
-		begin = []byte(menu.FromLatin1(string(begin)))
+	whole := len(begin) < titleBytes
+	if c := h.Charset.Of(name, begin, whole); c != menu.CharsetAuto {
+		begin = c.Decode(begin)
+	} else if whole {
+		begin = menu.CharsetLatin1.Decode(begin)
 	}
 	if isHTML(name) {
 		found := htmlTitle.FindSubmatch(begin)

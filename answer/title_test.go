@@ -47,16 +47,16 @@ func TestHeading(t *testing.T) {
 		strings.Repeat("x", 300):               "",
 		strings.Repeat("y", 40000):             "",
 	} {
-		if got := heading("a.txt", strings.NewReader(text)); got != want {
+		if got := (&Host{}).heading("a.txt", strings.NewReader(text)); got != want {
 			t.Errorf("%.30q: %q, want %q", text, got, want)
 		}
 	}
 	for name, want := range map[string]string{"a.md": "Below", "a.gmi": "Below", "a.txt": "First", "a": "First", "a.c": "", "a.csv": "", "a.log": "", "a.patch": "", "a.sh": ""} {
-		if got := heading(name, strings.NewReader("First\n\n```\n# art\n```\n# Below\n")); got != want {
+		if got := (&Host{}).heading(name, strings.NewReader("First\n\n```\n# art\n```\n# Below\n")); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if got := heading("a.md", strings.NewReader("A paragraph\nof two lines.\n\nSet\n===\n")); got != "Set" {
+	if got := (&Host{}).heading("a.md", strings.NewReader("A paragraph\nof two lines.\n\nSet\n===\n")); got != "Set" {
 		t.Errorf("underlined: %q", got)
 	}
 }

@@ -40,6 +40,9 @@ type BuildOptions struct {
 	// InfoPrefix reports whether gophermaps write an i before every line of
 	// information, as Motsognir wants it. If false, that is found out for each map.
 	InfoPrefix bool
+	// Charset is the character set of texts and maps that are not UTF-8. The zero value finds
+	// it out for each: of a text of 96 KiB or more by its first 4 KiB.
+	Charset Charset
 	// Dates puts the date and the size after each name of a listing.
 	Dates bool
 }

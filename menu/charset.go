@@ -1,47 +1,113 @@
 package menu
 
 import (
+	"bytes"
 	"fmt"
-	"unicode/utf16"
+	"io"
+	"path"
+	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// Texts in Latin-1 are sent as UTF-8, which clients can show. Latin-1 is read
-// as Windows-1252, which only adds to it: quotation marks and dashes in the place
-// of control characters that no text has.
+// Texts are sent as UTF-8, which clients can show. Latin-1 is read as Windows-1252, which
+// only adds to it: quotation marks and dashes in the place of control characters that no
+// text has.
 
-// A Charset is which texts are taken as Latin-1. The zero value is Auto.
-type Charset int
+// A Charset is a character set. As a setting it is that of all texts which are not UTF-8; the
+// zero value finds it out for each text. As the result of [Charset.Of] the zero value is one
+// that is not known.
+type Charset struct {
+	label    string
+	encoding encoding.Encoding // nil: the bytes stay
+}
 
-// The character sets.
-const (
-	CharsetAuto   Charset = iota // those that look like it
-	CharsetLatin1                // all that are no UTF-8
-	CharsetUTF8                  // none
+// The character sets that are found out.
+var (
+	CharsetUTF8   = Charset{label: "utf-8"}
+	CharsetLatin1 = Charset{"windows-1252", charmap.Windows1252}
+	charsetCP437  = Charset{"IBM437", charmap.CodePage437}
+	charsetUTF16  = Charset{"utf-16", unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM)}
 )
 
-// UnmarshalText reads "auto", "latin1" or "utf-8".
+// CharsetAuto finds the character set of each text out.
+var CharsetAuto Charset
+
+// UnmarshalText reads "auto", "cp437" or a name of the WHATWG's index, such as "latin1",
+// "koi8-r" or "shift_jis".
 func (c *Charset) UnmarshalText(text []byte) error {
-	switch string(text) {
+	switch name := strings.ToLower(string(text)); name {
 	case "auto", "":
 		*c = CharsetAuto
-	case "latin1":
-		*c = CharsetLatin1
-	case "utf-8":
-		*c = CharsetUTF8
+	case "cp437", "ibm437", "437":
+		*c = charsetCP437
 	default:
-		return fmt.Errorf("unknown character set %q", text)
+		found, err := htmlindex.Get(name)
+		if err != nil || found == encoding.Replacement {
+			return fmt.Errorf("unknown character set %q", text)
+		}
+		label, err := htmlindex.Name(found)
+		if *c = (Charset{label, found}); label == CharsetUTF8.label {
+			*c = CharsetUTF8
+		}
+		return err
 	}
 	return nil
 }
 
-// Converts reports whether a text is to be converted that begins so, or that is
-// whole.
-func (c Charset) Converts(text []byte, whole bool) bool {
-	if c == CharsetUTF8 || utf8.Valid(text) || !whole && utf8.Valid(text[:lastRune(text)]) {
-		return false
+// Label is the name of the character set in a media type: "unknown-8bit" (RFC 1428) if it is
+// not known.
+func (c Charset) Label() string {
+	if c == CharsetAuto {
+		return "unknown-8bit"
 	}
-	return c == CharsetLatin1 || looksLikeLatin1(text)
+	return c.label
+}
+
+// Decode returns a text in the character set as UTF-8.
+func (c Charset) Decode(text []byte) []byte {
+	if c.encoding == nil {
+		return text
+	}
+	decoded, _ := c.encoding.NewDecoder().Bytes(text) // what is none becomes U+FFFD
+	return decoded
+}
+
+// Reader returns a reader of a text in the character set that returns it as UTF-8.
+func (c Charset) Reader(r io.Reader) io.Reader {
+	if c.encoding == nil {
+		return r
+	}
+	return transform.NewReader(r, c.encoding.NewDecoder())
+}
+
+// fromDOS are the suffixes of texts that were made for DOS.
+var fromDOS = []string{".ans", ".nfo", ".diz"}
+
+// Of returns the character set of a text by its name, and its beginning or all of it: UTF-8 or
+// UTF-16 if it is that; else c; else the one that it looks like.
+func (c Charset) Of(name string, text []byte, whole bool) Charset {
+	switch {
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return charsetUTF16
+	case utf8.Valid(text), !whole && utf8.Valid(text[:lastRune(text)]):
+		return CharsetUTF8
+	case c == CharsetUTF8:
+		return Charset{}
+	case c != CharsetAuto:
+		return c
+	case slices.Contains(fromDOS, strings.ToLower(path.Ext(name))):
+		return charsetCP437
+	case looksLikeLatin1(text):
+		return CharsetLatin1
+	}
+	return Charset{}
 }
 
 // lastRune returns where the last character begins that is not all there; if it
@@ -87,43 +153,5 @@ func looksLikeLatin1(text []byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// windows1252 are the characters of the bytes 0x80 to 0x9f. Five of them have none.
-const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
-
-var high = []rune(windows1252)
-
 // FromLatin1 returns a text in Latin-1 as UTF-8.
-func FromLatin1[T string | []byte](s T) string { return string(AppendLatin1(nil, s)) }
-
-// FromUTF16 returns a text in UTF-16 as UTF-8, if it begins with a byte order mark.
-func FromUTF16[T string | []byte](s T) (string, bool) {
-	high := 0 // where the high byte of a unit is
-	switch {
-	case len(s) < 2:
-		return "", false
-	case s[0] == 0xff && s[1] == 0xfe:
-		high = 1
-	case s[0] != 0xfe || s[1] != 0xff:
-		return "", false
-	}
-	units := make([]uint16, 0, len(s)/2)
-	for i := 2; i+1 < len(s); i += 2 {
-		units = append(units, uint16(s[i+high])<<8|uint16(s[i+1-high]))
-	}
-	return string(utf16.Decode(units)), true
-}
-
-// AppendLatin1 appends a text in Latin-1 as UTF-8.
-func AppendLatin1[T string | []byte](b []byte, s T) []byte {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c < 0x80:
-			b = append(b, c)
-		case c < 0xa0:
-			b = utf8.AppendRune(b, high[c-0x80])
-		default:
-			b = utf8.AppendRune(b, rune(c))
-		}
-	}
-	return b
-}
+func FromLatin1(s string) string { return string(CharsetLatin1.Decode([]byte(s))) }

@@ -1,13 +1,15 @@
 package menu_test
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/menu"
 )
 
-func TestConverts(t *testing.T) {
+func TestLooksLikeLatin1(t *testing.T) {
 	for text, want := range map[string]bool{
 		"plain": false, "": false, "ünï": false, "a caf\xe9": true, "cut in two: \xc3": false, "\x82\xe9": false,
 		"Gr\xfc\xdfe aus K\xf6ln": true, "Ol\xe9, \xbfqu\xe9 tal?": true, "it\x92s": true, "caf\xe9": true, "caf\xe9, ol\xe9, d\xe9j \xdb\xdb\xdb": true, "caf\xe9, ol\xe9 \xdb\xdb\xdb": false, "a\xe9\x80\xe9\xe9b": false,
@@ -15,23 +17,45 @@ func TestConverts(t *testing.T) {
 		"\xc9\xcd\xcd\xcd\xcd\xbb\n\xba hi \xba\n\xc8\xcd\xcd\xcd\xcd\xbc": false, // a box of DOS
 		"\xdb\xdb\xdb\xb2\xb1\xb0 ART":                                     false,
 	} {
-		if got := menu.CharsetAuto.Converts([]byte(text), true); got != want {
-			t.Errorf("%q: %t, want %t", text, got, want)
+		if got := menu.CharsetAuto.Of("a.txt", []byte(text), true); (got == menu.CharsetLatin1) != want {
+			t.Errorf("%q: %s, want %t", text, got.Label(), want)
 		}
-	}
-	if !menu.CharsetLatin1.Converts([]byte("\xdb\xdb"), true) || menu.CharsetLatin1.Converts([]byte("ä"), true) || menu.CharsetUTF8.Converts([]byte("caf\xe9"), true) {
-		t.Error("a mode that is given does not decide")
 	}
 }
 
-func TestFromUTF16(t *testing.T) {
-	for text, want := range map[string]string{"": "none", "\xff": "none", "ab": "none", "\xfe\xfe": "none", "\xff\xfe": "", "\xff\xfea\x00\x01": "a", "\xfe\xff\x00a": "a", "\xfe\xff\xd8\x3d\xde\x00": "😀"} {
-		got, ok := menu.FromUTF16(text)
-		if !ok {
-			got = "none"
+// TestCharsets: a text is UTF-8 or UTF-16 if it is that, else in the set that is given, else in
+// that of DOS by its name, else in none that is known.
+func TestCharsets(t *testing.T) {
+	for _, row := range []struct{ set, name, text, label, want string }{
+		{"auto", "a.txt", "ä", "utf-8", "ä"},
+		{"latin1", "a.txt", "ä", "utf-8", "ä"},
+		{"latin1", "a.txt", "\xdb\xdb", "windows-1252", "ÛÛ"},
+		{"utf-8", "a.txt", "caf\xe9", "unknown-8bit", "caf\xe9"},
+		{"auto", "a.txt", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb", "unknown-8bit", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb"},
+		{"koi8-r", "a.txt", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb", "koi8-r", "Заголовок"},
+		{"cp1251", "a.txt", "\xd7\xe0\xe9", "windows-1251", "Чай"},
+		{"Shift-JIS", "a.txt", "\x83\\\x95\\", "shift_jis", "ソ表"},
+		{"gb18030", "a.txt", "\xb2\xe8", "gb18030", "茶"},
+		{"cp437", "a.txt", "\xc9\xcd\xbb", "IBM437", "╔═╗"},
+		{"auto", "A.NFO", "\xc9\xcd\xbb", "IBM437", "╔═╗"},
+		{"koi8-r", "a.nfo", "\xfa", "koi8-r", "З"},
+		{"auto", "a.txt", "\xff\xfe", "utf-16", ""},
+		{"auto", "a.txt", "\xff\xfea\x00", "utf-16", "a"},
+		{"koi8-r", "a.txt", "\xfe\xff\xd8\x3d\xde\x00", "utf-16", "😀"},
+	} {
+		var set menu.Charset
+		if err := set.UnmarshalText([]byte(row.set)); err != nil {
+			t.Error(err)
 		}
-		if got != want {
-			t.Errorf("%q is %q", text, got)
+		c := set.Of(row.name, []byte(row.text), true)
+		read, _ := io.ReadAll(c.Reader(strings.NewReader(row.text)))
+		if got := string(c.Decode([]byte(row.text))); c.Label() != row.label || got != row.want || string(read) != got {
+			t.Errorf("%s, %s %q: %s, %q, %q", row.set, row.name, row.text, c.Label(), got, read)
+		}
+	}
+	for _, name := range []string{"koi9", "replacement", "iso-2022-kr"} {
+		if new(menu.Charset).UnmarshalText([]byte(name)) == nil {
+			t.Errorf("%s is a character set", name)
 		}
 	}
 }
@@ -39,22 +63,9 @@ func TestFromUTF16(t *testing.T) {
 // The beginning of a text may end within a character.
 func TestConvertsBeginning(t *testing.T) {
 	for text, want := range map[string]bool{"cut in tw\xc3": false, "cut \xe2\x82": false, "\xf0\x9f\x98": false, "a caf\xe9 and caf\xe9": true, "ol\xe9, caf\xc3": true} {
-		if got := menu.CharsetAuto.Converts([]byte(text), false); got != want {
-			t.Errorf("%q: %t, want %t", text, got, want)
+		if got := menu.CharsetAuto.Of("a.txt", []byte(text), false); (got == menu.CharsetLatin1) != want {
+			t.Errorf("%q: %s, want %t", text, got.Label(), want)
 		}
-	}
-}
-
-func TestCharsetUnmarshal(t *testing.T) {
-	for text, want := range map[string]menu.Charset{"": menu.CharsetAuto, "auto": menu.CharsetAuto, "latin1": menu.CharsetLatin1, "utf-8": menu.CharsetUTF8} {
-		var m menu.Charset
-		if err := m.UnmarshalText([]byte(text)); err != nil || m != want {
-			t.Errorf("%q: %v, %v", text, m, err)
-		}
-	}
-	var m menu.Charset
-	if m.UnmarshalText([]byte("koi8")) == nil {
-		t.Error("an unknown character set is none")
 	}
 }
 

@@ -70,8 +70,8 @@ func (m *making) bound(name, text string) string {
 		text, rest = text[:strings.LastIndexByte(text[:limit], '\n')+1], "... and more: this menu is longer than 4 MiB\n"
 	}
 	m.toRead -= int64(len(text))
-	if plain, ok := FromUTF16(text); ok {
-		text = plain
+	if c := m.Charset.Of(name, []byte(text), true); c != CharsetLatin1 { // lines of a map are in Latin-1 or not, one by one
+		text = string(c.Decode([]byte(text)))
 	}
 	return strings.TrimPrefix(text, byteOrderMark) + rest
 }

@@ -38,6 +38,7 @@ func checkCommand() *cli.Command {
 		ofCommand.yes(&k.Against.Mine, "mine", "that server is yours: no pause, and its robots.txt is not heeded"),
 		ofCommand.text(&k.From, "from", "", "`SERVER` whose configuration (in place of DIR) becomes gophd's flags"),
 		ofCommand.list(&k.Serve.VHosts, "vhost", "`NAME=DIR` another site, to be checked, too"),
+		ofCommand.charset(&k.Serve),
 	}, ofCommand.siteFlags(&k.Serve)...)...)
 }
 

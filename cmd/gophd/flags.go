@@ -11,6 +11,7 @@ import (
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/process/logs"
 	"github.com/gophd/gophd/internal/watch"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -26,7 +27,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catContent.size(&f.SearchMemory, "search-memory", daemon.DefaultSearchMemory, "`SIZE` limit of the index").of("-search"),
 		catContent.yes(&f.SearchAll, "search-all", "also search what robots must not fetch").of("-search"),
 		catContent.yes(&f.Dates, "dates", "date and size after each name of a listing"),
-		mode(catContent, &f.Charset, "charset", "`NAME` of texts that are not UTF-8: latin1 or utf-8", "auto", "latin1", "utf-8"),
+		catContent.charset(f),
 		catContent.size(&f.Cache, "cache", "64MiB", "`SIZE` memory for replies, 0: none"),
 		catNetwork.list(&f.Listen, "listen", "`ADDR` where to listen; may be repeated (default :70)"),
 		catNetwork.yes(&f.Inetd, "inetd", "serve one connection, on standard input and output"),
@@ -66,6 +67,15 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catRights.word(&f.Sandbox, "sandbox", "`MODE` require, auto (what works) or off", "auto", "require", "off"),
 		catRights.yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that DIR can be exchanged by a rename"),
 	)
+}
+
+// charset takes the name of a character set.
+func (c category) charset(f *daemon.Flags) *option {
+	const want = "want auto, utf-8, cp437 or a name of the WHATWG's, such as koi8-r, windows-1251 or shift_jis"
+	return value(c, &f.Charset, "charset", "auto", "`NAME` of texts that are not UTF-8, such as koi8-r or cp437", want, func(text string) (v menu.Charset, err error) {
+		err = v.UnmarshalText([]byte(text))
+		return v, err
+	})
 }
 
 // users takes a pattern, and one for Gemini.

@@ -33,8 +33,7 @@ type Flags struct {
 	Root       string
 	StrictText bool
 	menu.BuildOptions
-	Charset menu.Charset
-	Cache   int64 // bytes, for all hosts
+	Cache int64 // bytes, for all hosts
 
 	Listen     []string
 	Inetd      bool
@@ -143,7 +142,7 @@ func (f Flags) Settings() (*Settings, error) {
 		return nil, err
 	}
 
-	opt := answer.HostOptions{BuildOptions: f.BuildOptions, Charset: f.Charset, Version: f.Version}
+	opt := answer.HostOptions{BuildOptions: f.BuildOptions, Version: f.Version}
 	c.front = func(tree *site.Site) *gopher.Front {
 		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
 	}

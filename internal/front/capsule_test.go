@@ -73,3 +73,36 @@ func TestListedTitles(t *testing.T) {
 		}
 	}
 }
+
+// TestLabels: the media type on each front names the character set of the bytes sent, or says
+// that it is not known; a browser that asks for the raw file gets its own bytes.
+func TestLabels(t *testing.T) {
+	h := &hole{files: map[string]string{
+		"utf8.txt": "Grüße aus Köln\n", "latin.txt": "Gr\xfc\xdfe aus K\xf6ln\n", "wide.txt": "\xff\xfeK\x00\xf6\x00\n\x00", "koi8.txt": "\xf0\xd2\xc9\xd7\xc5\xd4\n",
+		"box.nfo": "\xc9\xcd\xcd\xcd\xbb\n", "latin.gmi": "# Gr\xfc\xdfe aus K\xf6ln\n", "a.zip": "PK", "b.epub": "PK", "own.xml": "<?xml version='1.0' encoding='koi8-r'?><a>\xf0\xd2\xc9\xd7\xc5\xd4</a>",
+	}}
+	h.serve(t)
+	for _, row := range []struct{ path, sent, gemini, raw string }{
+		{"/utf8.txt", "Grüße aus Köln\n", "text/plain; charset=utf-8", "text/plain; charset=utf-8"},
+		{"/latin.txt", "Grüße aus Köln\n", "text/plain; charset=utf-8", "text/plain; charset=windows-1252"},
+		{"/wide.txt", "Kö\n", "text/plain; charset=utf-8", "text/plain; charset=utf-16"},
+		{"/koi8.txt", h.files["koi8.txt"], "text/plain; charset=unknown-8bit", "text/plain; charset=unknown-8bit"},
+		{"/box.nfo", "╔═══╗\n", "text/plain; charset=utf-8", "text/plain; charset=IBM437"},
+		{"/latin.gmi", "# Grüße aus Köln\n", "text/gemini; charset=utf-8", "text/plain; charset=windows-1252"},
+		{"/a.zip", "PK", "application/zip", "application/zip"},
+		{"/b.epub", "PK", "application/epub+zip", "application/epub+zip"},
+		{"/own.xml", h.files["own.xml"], "application/xml", "application/xml"},
+	} {
+		for front, want := range map[string]string{
+			"gopher": row.sent, "nex": row.sent, "gemini": "20 " + row.gemini + "\r\n" + row.sent, "spartan": "2 " + row.gemini + "\r\n" + row.sent,
+		} {
+			if got := h.exchange(front, map[string]string{"gopher": row.path + "\r\n", "nex": row.path + "\r\n", "gemini": "gemini://h" + row.path + "\r\n", "spartan": "h " + row.path + " 0\r\n"}[front]); got != want {
+				t.Errorf("%s: %s is %q, want %q", front, row.path, got, want)
+			}
+		}
+		got := h.exchange("http", "GET "+row.path+"?raw HTTP/1.0\r\nHost: h\r\n\r\n")
+		if !strings.Contains(got, "\r\nContent-Type: "+row.raw+"\r\n") || !strings.HasSuffix(got, "\r\n\r\n"+h.files[strings.TrimPrefix(row.path, "/")]) {
+			t.Errorf("raw: %s is %q", row.path, got)
+		}
+	}
+}

@@ -43,6 +43,7 @@ const (
 	CodeForm    = "CHECK-FORM"    // a link that is answered in another form
 	CodeKey     = "CHECK-KEY"     // a private key that everybody can fetch
 	CodeStub    = "CHECK-STUB"    // a link to an empty file
+	CodeCharset = "CHECK-CHARSET" // a text in a character set that nothing tells
 )
 
 // files makes calls that open nothing. What is read is read through site.View.
@@ -59,6 +60,8 @@ type Options struct {
 	Site site.Config
 	// Programs answer selectors that the tree need not hold.
 	Programs []programs.Mapping
+	// Charset is that of texts that are not UTF-8.
+	Charset menu.Charset
 	// Search reports whether the server answers /search.
 	Search bool
 

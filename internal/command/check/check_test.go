@@ -65,6 +65,8 @@ func TestTree(t *testing.T) {
 			[]string{"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7", "warning CHECK-NOWHERE index.gmi:8"}},
 		{"a capsule under its own name", map[string]string{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
 			[]string{"warning CHECK-NOWHERE index.gmi:3", "notice CHECK-HOST index.gmi:1"}},
+		{"character sets", map[string]string{"a.txt": "Gr\xfc\xdfe aus K\xf6ln\n", "b.txt": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "c.nfo": "\xc9\xcd\xcd\xcd\xbb\n", "d.bin": "\xcf\xf0\xe8\xe2\xe5\xf2", "d/gophermap": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "e": "\xc9\xcd\xcd\xcd\xbb\n"},
+			[]string{"warning CHECK-CHARSET b.txt", "warning CHECK-CHARSET d/gophermap", "warning CHECK-CHARSET e"}},
 		{"lines in another form", map[string]string{"about.txt": "a", "phlog/a.txt": "a", "d/phlog/b": "b", "d/gophermap": "1Phlog  phlog/\n",
 			"gophermap": "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\nhello   there\nI drew  this\n0A  b\n1Up  /\n0About  /about.txt\n"},
 			[]string{"warning MENU-LINE d/gophermap:1", "warning MENU-LINE gophermap:1", "warning CHECK-FORM gophermap:2", "warning CHECK-FORM gophermap:3",

@@ -45,7 +45,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	o := Options{Host: c.Host, Progress: c.Err, Search: c.Serve.Search}
+	o := Options{Host: c.Host, Progress: c.Err, Search: c.Serve.Search, Charset: c.Serve.Charset}
 	var err error
 	if o.Site, o.Programs, err = c.Serve.Parts(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -72,6 +73,7 @@ func (c *checking) directory(dir string) {
 				c.symlink(name)
 			case e.Type().IsRegular():
 				c.readable(name, e, &unreadable)
+				c.charset(name)
 			default:
 				c.find(diag.Error, CodeRead, name, 0, "", "makes no menu: neither a file nor a link to one")
 			}
@@ -173,6 +175,7 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *names) {
 		c.result.Files++
 		c.part(name).Files++
 		c.owned(name)
+		c.charset(name)
 		switch {
 		case c.privateKey(name), !c.readable(name, e, unreadable):
 		case menu.IsMenuFile(e.Name()):
@@ -197,6 +200,23 @@ func (c *checking) privateKey(name string) bool {
 		c.find(diag.Warning, CodeKey, name, 0, "move it out of the directory, and replace the key", "contains a private key, which everybody could fetch")
 	}
 	return found
+}
+
+// charset reports a text in a character set that neither its bytes nor -charset tell.
+func (c *checking) charset(name string) {
+	f, err := c.site.View(c.ctx).Open(name)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	typ, known := menu.TypeOf(name)
+	isText := known && (typ == menu.TypeText || typ == menu.TypeMenu) || !known && menu.Sniff(head[:n]) == menu.TypeText
+	if isText && c.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
+		c.find(diag.Warning, CodeCharset, name, 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
+			"in a character set that nothing tells: neither UTF-8 nor what looks like Latin-1")
+	}
 }
 
 // symlink checks where a symbolic link leads. The target of a link that

@@ -168,10 +168,12 @@ func lineLength(head []byte, most int) int {
 func mediaType(h *answer.Host, a *answer.Value) string {
 	kind := a.MediaType()
 	switch ext := strings.ToLower(path.Ext(a.Selector)); {
-	case a.Class != answer.File, a.Type == menu.TypeText && (ext == ".gmi" || ext == ".gemini"):
+	case a.Class != answer.File:
 		kind = gemtextType
+	case a.Type == menu.TypeText && (ext == ".gmi" || ext == ".gemini"):
+		kind = a.Labelled(gemtextType)
 	case a.Type == menu.TypeText && ext == ".md":
-		kind = "text/markdown; charset=utf-8"
+		kind = a.Labelled("text/markdown; charset=utf-8")
 	}
 	if h.Lang != "" && strings.HasPrefix(kind, "text/") {
 		kind += "; lang=" + h.Lang

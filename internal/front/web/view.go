@@ -258,6 +258,7 @@ func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, 
 	} else if body, err = q.File(a); err != nil {
 		return nil, err
 	}
+	drawn.Charset = a.Charset
 	if f.gzip {
 		if small := compressed(body); small != nil {
 			body = small

@@ -187,7 +187,7 @@ func TestPages(t *testing.T) {
 	}{
 		"/":                     {200, htmlText, `<a href="/a.txt">A text</a>`},
 		"/a.txt":                {200, htmlText, "&lt;script&gt;alert(1)&lt;/script&gt;\nGrüße "},
-		"/a.txt?raw":            {200, plainText, "<script>"},
+		"/a.txt?raw":            {200, "text/plain; charset=windows-1252", "<script>"},
 		"/b%20c%2541%3F.txt":    {200, htmlText, "no controls"},
 		"/page.html":            {200, htmlText, "&lt;script&gt;"},
 		"/page.html?raw":        {200, plainText, "<script>"},
@@ -349,7 +349,7 @@ func TestRangesAndConditions(t *testing.T) {
 	if res, body := s.get("/", "If-None-Match", res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified || body != "" {
 		t.Errorf("%d %q", res.StatusCode, body)
 	}
-	if res, body := s.get("/a.txt", "Accept", "*/*"); res.Header.Get("Content-Type") != plainText || body != hole["a.txt"] || res.Header.Get("Vary") != "Accept, Accept-Encoding" {
+	if res, body := s.get("/a.txt", "Accept", "*/*"); res.Header.Get("Content-Type") != "text/plain; charset=windows-1252" || body != hole["a.txt"] || res.Header.Get("Vary") != "Accept, Accept-Encoding" {
 		t.Errorf("who asks for no page gets %v %q", res.Header, body)
 	}
 }
