@@ -358,6 +358,9 @@ func TestOutsidersLines(t *testing.T) {
 	ordered.Star, longest.Choice = true, readers.LongestPattern
 	parts, open := longest, longest
 	parts.Names, open.Star, open.Dollar = readers.Part, true, false
+	quotes, runs := open, open
+	quotes.Escapes, quotes.Forms = readers.Quote, []readers.Form{readers.Quoted}
+	runs.Escapes, runs.Forms, runs.Dollar = readers.Requote, []readers.Form{readers.Requoted}, true
 	for _, test := range []struct {
 		row               readers.Reader
 		notes, shut, want string
@@ -370,6 +373,8 @@ func TestOutsidersLines(t *testing.T) {
 		{open, "Disallow: /*/*$\nAllow: /9\n", "", ""},
 		{longest, "Allow: /d/$\n", "d/", "GLOB"},
 		{longest, "Allow: /d\n", "d/", ""},
+		{quotes, "Disallow: /d/*\nAllow: /d/\n", "", "GLOB"},
+		{runs, "Allow: /d/$\n", "d/", "GLOB"},
 	} {
 		in := inputOf(map[string]string{".robots": test.notes})
 		if test.shut != "" {

@@ -135,7 +135,7 @@ var codes = []CodeInfo{
 		"Crawl-delay: 10 in phlog/.robots"},
 	{CodeName, diag.Warning,
 		"a name holds what some readers take for syntax, so that the rule cannot be written for them: they take the name as allowed",
-		"rename it: #, *, %, and a blank or $ at an end have a meaning in a robots.txt",
+		"rename it: #, *, %, =, ;, and a blank or $ at an end have a meaning to some readers",
 		"Disallow: /a%23b for the name a#b"},
 	{CodeNoMatch, diag.Warning,
 		"the rule matches nothing that exists now; it is written to robots.txt for names to come",

@@ -27,7 +27,7 @@ var told = []struct {
 	{CodeMatchedLength, ".robots:1: notice", root("Disallow: /log$\nAllow: /log\n"), root("Disallow: /logs\nAllow: /log\n")},
 	{CodeMisplacedField, "d/.robots:1: warning", notesOf("d/", "Crawl-delay: 10\n"), root("Crawl-delay: 10\n")},
 	{CodeName, ".robots:1: warning", root("Disallow: /%23b\n"), root("Disallow: /a-b\n")},
-	{CodeName, ".robots:1: warning", root("Disallow: /*a=b/\n"), root("Disallow: /a=b*/\n")},
+	{CodeName, ".robots:1: warning", root("Disallow: /*a&b/\n"), root("Disallow: /a&b*/\n")},
 	{CodeOverruled, "a/.robots:1: notice", map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.zip\n"}, map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.txt\n"}},
 	{CodeOverBlock, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /about.txt\n"), notesOf("d/", "Disallow: /\nDisallow: /about.txt\n")},
 	{CodeOverruled, ".robots:1: notice", map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"}, map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Disallow: /\n"}},

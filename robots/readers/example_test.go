@@ -22,6 +22,7 @@ func ExampleAll() {
 	// 1994 true
 	// first-match true
 	// longest-match true
+	// protego true
 	// gemini true
 	// gopher-mcp false
 }

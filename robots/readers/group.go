@@ -174,6 +174,9 @@ func (g *grouper) end() {
 // split returns a line as Python takes it: as several, if it has other line ends.
 func (by grouping) split(l Line) (parts []Line) {
 	l.Value = strings.TrimFunc(l.Value, isPythonSpace)
+	if l.Forgiven && l.content == "" && l.Field != strings.ToLower(l.Field) {
+		l.Kind = KindMalformed // without a colon, Protego knows fields in small letters alone
+	}
 	if !strings.ContainsAny(l.Text, pythonLineEnds) {
 		return []Line{l}
 	}
@@ -196,6 +199,9 @@ func isPythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <=
 func (r Reader) Choose(f *Grouped, robot string) (groups []int, named bool) {
 	if r.Names == ValueOrPart && r.Groups {
 		return chooseByKey(f, robot)
+	}
+	if r.Names == LongestPart && r.Groups {
+		return chooseLongest(f, robot)
 	}
 	own, whole, others, loose := r.sort(f, robot)
 	if r.Exact && len(whole) > 0 {
@@ -332,6 +338,30 @@ func chooseByKey(f *Grouped, robot string) (groups []int, named bool) {
 		}
 	}
 	return byName["*"], false
+}
+
+// chooseLongest returns the groups with the longest value that is a part of a robot's name,
+// also without its stars; of equally long ones, the first of the file. "*" is as long as a
+// letter.
+func chooseLongest(f *Grouped, robot string) (groups []int, named bool) {
+	robot = strings.ToLower(robot)
+	longest := ""
+	byName := map[string][]int{}
+	for i := range f.Groups {
+		for _, rec := range f.Members(i) {
+			if rec.Kind != KindAgent || rec.Value == "" {
+				continue
+			}
+			value := strings.ToLower(rec.Value)
+			for _, name := range []string{value, strings.ReplaceAll(value, "*", "")} {
+				byName[name] = append(byName[name], i)
+				if len(name) > len(longest) && (name == "*" || strings.Contains(robot, name)) {
+					longest = name
+				}
+			}
+		}
+	}
+	return slices.Compact(byName[longest]), longest != "" && longest != "*"
 }
 
 // RulesOf returns the Allow and Disallow lines of groups. An Allow is left out if it is

@@ -21,6 +21,7 @@ const (
 	High                 // bytes from 0x80 escaped
 	Quoted               // as CPython's urllib.robotparser to 3.12: decoded, and quoted again
 	Requoted             // as CPython's since 3.15, for which a query has parts of its own
+	Parted               // as Protego: escaped as a URI, and quoted again up to a ; behind the last slash
 	Decoded              // percent-decoded
 )
 
@@ -67,6 +68,13 @@ func (f Form) Append(b []byte, sel string) []byte {
 		return appendQuoted(b, cmp.Or(unparsed(unquote(sel), true), "/"))
 	case Requoted:
 		return requote(b, pathOfURL(sel), "=&")
+	case Parted:
+		path, params := splitParams(pathOfURL(URI.Of(sel)))
+		b = appendQuoted(b, unquote(path))
+		if params != ";" {
+			b = append(b, params...)
+		}
+		return b
 	case Decoded:
 		return append(b, unquote(sel)...)
 	default:
@@ -120,8 +128,11 @@ func requotePart(b []byte, s, keep string) []byte {
 	return b
 }
 
-// pathOfURL removes scheme and host from a URL as CPython does since 3.15.
-func pathOfURL(s string) string {
+// pathOfURL returns what withoutHost leaves of a URL, or "/".
+func pathOfURL(s string) string { return cmp.Or(withoutHost(s), "/") }
+
+// withoutHost removes scheme and host from a URL as CPython does since 3.15.
+func withoutHost(s string) string {
 	if s = strings.TrimLeft(s, controls); strings.ContainsAny(s, "\t\r\n") {
 		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
 	}
@@ -136,10 +147,60 @@ func pathOfURL(s string) string {
 			s = "//" + s
 		}
 	}
-	if s == "" {
-		return "/"
-	}
 	return s
+}
+
+// splitParams cuts a path at the ; behind its last slash, as urllib.parse does.
+func splitParams(s string) (path, params string) {
+	slash := strings.LastIndexByte(s, '/') + 1
+	if i := strings.IndexByte(s[slash:], ';'); i >= 0 {
+		return s[:slash+i], s[slash+i:]
+	}
+	return s, ""
+}
+
+// partedPattern returns a pattern as Protego writes it. It decodes and quotes the path alone,
+// except for some bytes, and puts a ?, ; or $ at the end behind that.
+func partedPattern(s string) string {
+	last := ""
+	if n := len(s) - 1; strings.IndexByte("?;$", s[n]) >= 0 {
+		s, last = s[:n], s[n:]
+	}
+	switch {
+	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
+		s = "/" + s
+	case !strings.HasPrefix(s, "//"):
+		s = withoutHost(s)
+	}
+	s, query := cutMark(s, '?')
+	path, params := splitParams(s)
+	if params == ";" {
+		params = ""
+	}
+
+	// An escape of what separates or means something stays as it is.
+	var text []byte
+	for i := 0; i < len(path); {
+		c, n := selector.DecodePercent(path[i:])
+		switch {
+		case n == 0:
+			text, n = append(text, path[i]), 1
+		case strings.IndexByte("/*$%", c) >= 0:
+			text = selector.AppendPercent(text, c)
+		default:
+			text = append(text, c)
+		}
+		i += n
+	}
+	var b []byte
+	for _, c := range []byte(strings.ToValidUTF8(string(text), "\ufffd")) {
+		if kept[c] || strings.IndexByte("*%=", c) >= 0 {
+			b = append(b, c)
+		} else {
+			b = selector.AppendPercent(b, c)
+		}
+	}
+	return string(b) + last + params + query
 }
 
 const controls = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
@@ -235,6 +296,7 @@ const (
 	Google                   // bytes from 0x80 are escaped, and escapes are in capitals
 	Quote                    // decoded and quoted again, as CPython did to 3.12
 	Requote                  // and as it does since 3.15
+	QuotePath                // decoded and quoted again up to a query or parameters, as Protego does; a $ is one of a name, too
 	Either                   // as it is written, and decoded
 )
 
@@ -271,7 +333,14 @@ func (r *Reader) appendPatterns(list []Pattern, rule Rule) []Pattern {
 		list = append(list, Pattern{strings.Split(bare, "*"), true, len(rule.Pattern)})
 	}
 	if r.Index && rule.Allow {
-		if i := strings.LastIndexByte(value, '/'); i >= 0 && strings.HasPrefix(value[i:], "/index.htm") {
+		i := strings.LastIndexByte(value, '/')
+		switch {
+		case i < 0 || !strings.HasPrefix(value[i:], "/index.htm"):
+		case r.Escapes == QuotePath && value[i:] != "/index.html":
+		case r.Escapes == QuotePath:
+			rule.Pattern = value[:i+1] + "$"
+			list = r.appendPatterns(list, rule)
+		default:
 			p, _ := r.pattern(value[:i+1] + "$")
 			list = append(list, p)
 		}
@@ -305,7 +374,13 @@ func (r *Reader) pattern(value string) (p Pattern, ok bool) {
 	if n := len(p.Pieces); p.Whole && n > 1 && p.Pieces[n-1] == "" {
 		p.Whole = false // any bytes, and the end
 	}
-	return p, r.Choice != LongestMatch || !strings.Contains(value, "$") // there it is one at the end, or none
+	switch {
+	case r.Choice == LongestMatch:
+		return p, !strings.Contains(value, "$") // there it is one at the end, or none
+	case r.Escapes == QuotePath:
+		return p, p.Size > 0
+	}
+	return p, true
 }
 
 // written returns a value as the reader writes it, and what else it compares; "": nothing.
@@ -332,6 +407,11 @@ func (r *Reader) written(value string) (written, decoded string) {
 			value = value[:i+1]
 		}
 		return string(requote(nil, value, "=&*$")), ""
+	case QuotePath:
+		if strings.Contains(value, "$") {
+			decoded = partedPattern(strings.ReplaceAll(value, "$", "%24"))
+		}
+		return partedPattern(value), decoded
 	case Either:
 		if plain := unquote(value); plain != value {
 			return value, plain

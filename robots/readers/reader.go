@@ -60,6 +60,7 @@ const (
 	Part                     // the group's name is a part of the robot's
 	Value                    // the whole value is the robot's name
 	ValueOrPart              // as Value, or if no group fits so, as Part
+	LongestPart              // the whole value is a part of the robot's name, and none that is one is longer
 )
 
 // Fields is which fields end a run of User-agent lines, besides rules.
@@ -94,8 +95,8 @@ const (
 
 // All lists the readers that are known: a strict Gopher robot, Veronica-2, RFC 9309 by
 // the letter and as Google compares (each with the selector escaped as a URI first, and
-// as it is), the standard of 1994, CPython's parser to 3.12 and since, Gemini's Kennedy,
-// and gopher-mcp.
+// as it is), the standard of 1994, CPython's parser to 3.12 and since, Scrapy's Protego,
+// Gemini's Kennedy, and gopher-mcp.
 func All() []Reader { return slices.Clone(all) }
 
 // Named returns the known reader of a name.
@@ -128,6 +129,9 @@ var all = []Reader{
 	{Name: "longest-match", Note: "CPython from 3.15, urllib.robotparser@055a953: the rule that matches most of the path decides",
 		Dialect: RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true, Star: true, Dollar: true,
 		Escapes: Requote, Choice: LongestMatch, Forms: []Form{Requoted}, Web: true},
+	{Name: "protego", Note: "scrapy/protego@81f1b35, which Scrapy uses: the longest pattern as it writes it; selectors escaped as a URI first",
+		Dialect: RFC9309, Groups: true, Names: LongestPart, Ends: AnyField, Python: true, Mark: true, Allow: true, Star: true, Dollar: true, Index: true,
+		Escapes: QuotePath, Forms: []Form{Parted}, Web: true},
 	{Name: "gemini", Note: "Kennedy: prefixes only, its own group and the * group together",
 		Dialect: RFC9309, Groups: true, Everybody: true, EndStar: true, Forms: []Form{Raw}},
 	{Name: "gopher-mcp", Note: "cameronrye/gopher-mcp@43f5afc: Disallow only, with * and $; selectors with their item type and decoded, too", Agent: "gopher-mcp",
@@ -179,7 +183,7 @@ func (r Reader) Lacks(n Needs) Needs {
 		need  Needs
 	}{
 		{!r.Star || quotes, NeedsStar}, {!r.Dollar || quotes, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups || r.Everybody && r.Allow, NeedsGroups},
-		{r.Names == Part || r.Names == ValueOrPart, NeedsNames},
+		{r.Names == Part || r.Names == ValueOrPart || r.Names == LongestPart, NeedsNames},
 		{!slices.Equal(r.Forms, []Form{URI}), NeedsEscapes},
 		{r.Index, NeedsLetter}, {r.Bare, NeedsSlash},
 		{r.Choice == LongestMatch, NeedsPatterns}, {r.Choice == FirstMatch, NeedsOrder},

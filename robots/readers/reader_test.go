@@ -71,7 +71,8 @@ func gemini(data []byte, robot, sel string) bool {
 func TestTheRoot(t *testing.T) {
 	want := map[string]string{ // + where "/", "*" and both of them deny it
 		"gopher-strict": "-++", "veronica2": "-++", "rfc9309": "+++", "rfc9309-raw": "+++", "google": "+++", "google-raw": "+++",
-		"1994": "---", "first-match": "+-+", "longest-match": "+++", "gemini": "---", "gopher-mcp": "+++",
+		"protego": "+++",
+		"1994":    "---", "first-match": "+-+", "longest-match": "+++", "gemini": "---", "gopher-mcp": "+++",
 	}
 	for _, r := range readers.All() {
 		got := ""

@@ -23,7 +23,7 @@ type compiled struct {
 func readsAs(program string) string {
 	for prefix, row := range map[string]string{
 		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.15": "longest-match",
-		"google/": "google", "jimsmart/": "google", "gopher-mcp": "gopher-mcp",
+		"google/": "google", "jimsmart/": "google", "protego": "protego", "gopher-mcp": "gopher-mcp",
 	} {
 		if strings.HasPrefix(program, prefix) {
 			return row

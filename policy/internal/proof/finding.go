@@ -189,7 +189,7 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		}
 		return ""
 	}
-	if !c.isNamed(robot) {
+	if !c.isNamed(robot) || r.Names == readers.LongestPart && len(robot) == 1 { // which is no longer than "*"
 		return PartName
 	}
 	if l.by == nil {
@@ -211,11 +211,11 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return MatchedLength
 	case a.Whole && (r.Index && strings.HasSuffix(written, "/") || r.Below && by != nil && !by.Whole):
 		return Index
-	case r.Choice == readers.LongestPattern && r.Lacks(readers.NeedsStar) != 0 && d.Size == shutSize:
+	case r.Choice == readers.LongestPattern && d.Size == shutSize && !countsStars(r):
 		return Glob // of the lines only one that ends in stars is longer than the Allow
-	case !r.Star && strings.HasSuffix(strings.TrimSuffix(d.String(), "$"), "*"):
+	case r.Lacks(readers.NeedsStar) != 0 && strings.HasSuffix(strings.TrimSuffix(d.String(), "$"), "*"):
 		return Glob
-	case !r.Dollar && strings.HasSuffix(d.String(), "*$"):
+	case r.Lacks(readers.NeedsDollar) != 0 && strings.HasSuffix(d.String(), "*$"):
 		return Anchor // the line that it knows is shorter
 	case r.Lacks(readers.NeedsEscapes) != 0 && odd:
 		return Name
@@ -229,6 +229,13 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return PartName // it obeys the groups of all names that are parts of its own
 	}
 	return ""
+}
+
+// countsStars reports whether a run of stars makes a pattern longer for a reader, and no
+// different.
+func countsStars(r readers.Reader) bool {
+	list := r.Patterns(readers.Rule{Pattern: "/**"})
+	return r.Lacks(readers.NeedsStar) == 0 && len(list) == 1 && list[0].Size == len("/**")
 }
 
 // tellable reports whether a reader would take what the compiler may write for a

@@ -40,7 +40,11 @@ func symbols(f readers.Form, p *readers.Pattern) (list []string) {
 		}
 		plain.Pieces = append(plain.Pieces, selector.Decoded(piece))
 	}
-	if f != readers.Normal && f != readers.Requoted {
+	switch f {
+	case readers.Normal, readers.Requoted:
+	case readers.Parted:
+		return partedSymbols(&plain)
+	default:
 		for i, piece := range plain.Pieces {
 			plain.Pieces[i] = pieceIn(f, piece, false)
 		}
@@ -60,6 +64,53 @@ func symbols(f readers.Form, p *readers.Pattern) (list []string) {
 		if text := symbol(&q); !slices.Contains(list, text) {
 			list = append(list, text)
 		}
+	}
+	return list
+}
+
+// partedSymbols is symbols for the form of Protego, which has other bytes as they are behind
+// a ; that no slash follows. Such a one stands in a piece, in the star before a piece, or
+// nowhere.
+func partedSymbols(plain *readers.Pattern) (list []string) {
+	pieces := plain.Pieces
+	add := func(piece, at int, whole bool) {
+		q := readers.Pattern{Whole: whole}
+		for i, text := range pieces {
+			switch {
+			case i < piece:
+				text = quoted(text, "")
+			case i == piece:
+				text = quoted(text[:at], "") + readers.URI.Of(text[at:])
+			default:
+				text = readers.URI.Of(text)
+			}
+			q.Pieces = append(q.Pieces, text)
+		}
+		if text := symbol(&q); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+
+	isCertain := false
+	for i := len(pieces) - 1; i >= 0; i-- {
+		slash := strings.LastIndexByte(pieces[i], '/') + 1
+		if at := strings.IndexByte(pieces[i][slash:], ';'); at >= 0 {
+			isCertain = plain.Whole
+			add(i, slash+at, plain.Whole)
+		}
+		if slash > 0 {
+			break
+		}
+		if i > 0 {
+			add(i, 0, plain.Whole)
+		}
+	}
+	if !isCertain {
+		last := len(pieces) - 1
+		add(last, len(pieces[last]), plain.Whole)
+	}
+	if name, ok := strings.CutSuffix(symbol(&readers.Pattern{Pieces: pieces, Whole: true}), ";"); ok {
+		list = append(list, quoted(name, anyBytes)) // a ; with nothing behind it is dropped
 	}
 	return list
 }
@@ -138,6 +189,14 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 		add(each(p.Pieces, selector.Decoded))
 		for _, plain := range completed(f, p.Pieces) {
 			add(plain)
+		}
+	}
+	if f == readers.Parted && p.Whole { // which drops a ; at the end
+		for _, q := range list {
+			q.Pieces = slices.Clone(q.Pieces)
+			q.Pieces[len(q.Pieces)-1] += ";"
+			q.Size++
+			list = append(list, q)
 		}
 	}
 	return list
