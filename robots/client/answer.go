@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -143,19 +144,15 @@ func (a *HostRules) Decide(selector string) robots.Decision {
 
 // isElsewhere reports whether a selector is a URL of another host.
 func (a *HostRules) isElsewhere(sel string) bool {
-	host := a.origin
-	if host == (dial.Origin{}) && a.URL != "" {
-		_, host, _ = parse(a.URL)
-	}
 	scheme, _, found := strings.Cut(sel, "://")
-	if host == (dial.Origin{}) || !found {
+	if a.origin == (dial.Origin{}) || !found {
 		return false
 	}
 	if _, known := dial.FilePorts[strings.ToLower(scheme)]; !known {
 		return false // a selector that holds a URL
 	}
 	_, o, err := parse(sel)
-	return err != nil || o != host
+	return err != nil || o != a.origin
 }
 
 // compared returns the form of a selector that the rules match. It replaces a URL of
@@ -201,6 +198,7 @@ func (a *HostRules) Comments() []string {
 // stored is HostRules as JSON.
 type stored struct {
 	Access     string    `json:"access"`
+	Origin     string    `json:"origin,omitempty"`
 	URL        string    `json:"url,omitempty"`
 	Fetched    time.Time `json:"fetched,omitzero"`
 	Stale      bool      `json:"stale,omitempty"`
@@ -217,6 +215,9 @@ func (a *HostRules) MarshalJSON() ([]byte, error) {
 	s := stored{
 		Access: a.Access.String(), URL: a.URL, Fetched: a.Fetched, Stale: a.Stale,
 		Names: a.robot.Names, Categories: a.robot.Categories,
+	}
+	if a.origin != (dial.Origin{}) {
+		s.Origin = a.origin.String()
 	}
 	if a.Err != nil {
 		s.Error = a.Err.Error()
@@ -235,6 +236,12 @@ func (a *HostRules) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*a = HostRules{URL: s.URL, Fetched: s.Fetched, Stale: s.Stale}
+	if at := cmp.Or(s.Origin, s.URL); at != "" {
+		var err error
+		if _, a.origin, err = parse(at); err != nil {
+			return fmt.Errorf("reading stored answer: %w", err)
+		}
+	}
 	if s.Error != "" {
 		a.Err = errors.New(s.Error)
 	}

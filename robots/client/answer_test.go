@@ -21,11 +21,14 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
+	_, web, _ := parse(onWeb)
+	_, hole, _ := parse(first)
 	for _, a := range []*HostRules{
-		{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /a\n\xff\n")), URL: onWeb, Fetched: at, Stale: true, Err: errors.New("reset")},
-		{Access: Successful, File: robots.Parse(readers.GopherStrict, []byte("Disallow: /a\n")), URL: first, Fetched: at},
+		{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /a\n\xff\n")), URL: onWeb, Fetched: at, Stale: true, Err: errors.New("reset"), origin: web},
+		{Access: Successful, File: robots.Parse(readers.GopherStrict, []byte("Disallow: /a\n")), URL: first, Fetched: at, origin: hole},
 		{Access: Successful, File: long, Fetched: at},
 		{Access: Unavailable, Fetched: at},
+		{Access: Unavailable, Fetched: at, origin: web},
 		{Access: Unreachable, Err: errors.New("no route")},
 	} {
 		a.bind(robots.Robot{Names: []string{"mybot-news", "mybot"}, Categories: []string{"archiver"}})
@@ -41,13 +44,17 @@ func TestStored(t *testing.T) {
 		if string(again) != string(text) || b.Access != a.Access || !b.Fetched.Equal(a.Fetched) || (b.Err == nil) != (a.Err == nil) {
 			t.Errorf("%s\nagain\n%s", text, again)
 		}
-		for _, path := range []string{"/a", "/b"} {
+		for _, path := range []string{"/a", "/b", "https://other/b"} {
 			if x, y := a.Decide(path), b.Decide(path); !reflect.DeepEqual(x, y) {
 				t.Errorf("%s: %s: %+v, again %+v", text, path, x, y)
 			}
 		}
 	}
-	for _, text := range []string{"{}", `{"access":"successful"}`, `{"access":"successful","dialect":"x"}`, `{"access":"open"}`, "[]"} {
+	var old HostRules
+	if err := json.Unmarshal([]byte(`{"access":"successful","url":"https://h/robots.txt","dialect":"rfc9309"}`), &old); err != nil || old.Allowed("https://other/") || !old.Allowed("https://h/") {
+		t.Errorf("rules that an older client stored: %v, %+v", err, old)
+	}
+	for _, text := range []string{"{}", `{"access":"unavailable","origin":"nowhere"}`, `{"access":"successful"}`, `{"access":"successful","dialect":"x"}`, `{"access":"open"}`, "[]"} {
 		if err := json.Unmarshal([]byte(text), new(HostRules)); err == nil {
 			t.Errorf("%s is read", text)
 		}
@@ -130,7 +137,8 @@ func TestAnswerOfURL(t *testing.T) {
 		t.Errorf("%s is denied", u)
 	}
 	file := robots.Parse(robots.Gopher, []byte("Disallow: /a b\n"))
-	old := &HostRules{Access: Successful, File: file, URL: "gopher://h/0robots.txt"}
+	_, hole, _ := parse("gopher://h/")
+	old := &HostRules{Access: Successful, File: file, URL: "gopher://h/0robots.txt", origin: hole}
 	old.bind(robots.Robot{})
 	for _, u := range []string{"/a b", "gopher://h/1/a%20b"} {
 		if old.Allowed(u) {

@@ -233,6 +233,7 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	c.load(ctx, h)
 	c.cache.mu.Lock()
 	if c.fresh(h) { // what was stored is still good
+		h.fetching.answer = c.answer(h)
 		c.land(h)
 		c.cache.mu.Unlock()
 		return
@@ -277,18 +278,19 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	}
 	c.count(h)
 	c.shrink(h)
+	h.fetching.answer = c.answer(h)
+	c.cache.mu.Unlock()
+	err = c.save(ctx, h)
+	c.cache.mu.Lock()
+	if err != nil { // which costs a fetch at the next start
+		c.cache.saved = err
+	}
 	c.land(h)
 	c.cache.mu.Unlock()
-	if err := c.save(ctx, h); err != nil { // which costs a fetch at the next start
-		c.cache.mu.Lock()
-		c.cache.saved = err
-		c.cache.mu.Unlock()
-	}
 }
 
 // land ends the fetch under way. The caller holds the lock.
 func (c *Client) land(h *host) {
-	h.fetching.answer = c.answer(h)
 	close(h.fetching.done)
 	h.fetching = nil
 }

@@ -43,8 +43,8 @@ type Pace struct {
 	slow time.Duration // the least interval since the host refused requests; zero: it does not
 }
 
-// A TooSoon is the error of a request that may not start before the end of its context. It
-// is [context.DeadlineExceeded].
+// A TooSoon is the error of a request that may start only when its context has ended, or is
+// about to end. It is [context.DeadlineExceeded].
 type TooSoon struct {
 	At time.Time // when it may start
 }
@@ -165,12 +165,13 @@ func (p *Pace) setTimes(last, hold time.Time) {
 }
 
 // Wait returns when a request may start, and counts that request. If the context would end
-// first, it returns a [TooSoon] at once; if the context ends while it waits, the error of
-// the context. It counts no request then. Only the context bounds the wait: hours with
-// Visit-time, an hour with Crawl-delay.
+// before that, or before the request had as long as the last one took, it returns a
+// [TooSoon] at once; if the context ends while it waits, the error of the context. It counts
+// no request then. Only the context bounds the wait: hours with Visit-time, an hour with
+// Crawl-delay.
 func (p *Pace) Wait(ctx context.Context) error {
 	if p == nil {
-		return pause(ctx, time.Now().Add(thumbDelay))
+		return pause(ctx, time.Now().Add(thumbDelay), 0)
 	}
 	turn := p.queue()
 	select {
@@ -185,7 +186,10 @@ func (p *Pace) Wait(ctx context.Context) error {
 		if !next.After(now) {
 			return p.start(ctx, now)
 		}
-		if err := pause(ctx, next); err != nil {
+		p.mu.Lock()
+		took := p.took
+		p.mu.Unlock()
+		if err := pause(ctx, next, took); err != nil {
 			return err
 		}
 	}
@@ -212,9 +216,10 @@ func (p *Pace) start(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// pause waits until a time, if the context does not end before.
-func pause(ctx context.Context, until time.Time) error {
-	if end, ok := ctx.Deadline(); ok && end.Before(until) && ctx.Err() == nil {
+// pause waits until a time, if the context leaves a request that then starts as long as it
+// takes.
+func pause(ctx context.Context, until time.Time, took time.Duration) error {
+	if end, ok := ctx.Deadline(); ok && end.Before(until.Add(took)) && ctx.Err() == nil {
 		return &TooSoon{At: until}
 	}
 	return ask.Sleep(ctx, time.Until(until))

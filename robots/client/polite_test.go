@@ -45,6 +45,17 @@ func TestTooSoon(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 
+		// The last request took six seconds: the next may start after twelve, and needs six.
+		p.Took(6 * time.Second)
+		for _, seconds := range []time.Duration{17, 19} {
+			ctx, cancel := context.WithTimeout(t.Context(), seconds*time.Second)
+			if err := p.Wait(ctx); (err == nil) != (seconds == 19) {
+				t.Errorf("%d s: %v", seconds, err)
+			}
+			cancel()
+		}
+		start = time.Now()
+
 		// A host without a Pace, as read back from a store.
 		var none *Pace
 		if err := none.Wait(t.Context()); err != nil || time.Since(start) != 10*time.Second {
@@ -324,7 +335,6 @@ func TestDirStoreNames(t *testing.T) {
 		p := places{docs: map[string]string{onWeb: denyA}}
 		c := Client{Fetch: p.fetch, Store: DirStore("/nowhere/at/all")}
 		mustGet(t, &c, "https://h/")
-		synctest.Wait()
 		if err := c.Flush(t.Context()); err == nil {
 			t.Error("nothing tells that a host could not be saved")
 		}

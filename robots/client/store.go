@@ -17,7 +17,8 @@ import (
 
 // A Store keeps a [Client]'s data about hosts between runs. An origin is a URL
 // without a path, such as https://example.org:443. A Client calls its methods
-// concurrently, but one at a time for each origin.
+// concurrently, but one at a time for each origin, and answers about a host when its file
+// is saved.
 type Store interface {
 	// List returns the origins that were saved, in any order.
 	List(ctx context.Context) ([]string, error)
