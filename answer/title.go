@@ -12,6 +12,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+
 	"github.com/gophd/gophd/menu"
 )
 
@@ -184,8 +188,8 @@ func (h *Host) heading(name string, text io.Reader) string {
 		return CleanTitle(html.UnescapeString(string(found[1])))
 	}
 	lines := strings.Split(string(bytes.ToValidUTF8(begin, []byte("?"))), "\n")
-	if slices.Contains(markedUp, strings.ToLower(path.Ext(name))) {
-		if title := marked(lines); title != "" {
+	if ext := strings.ToLower(path.Ext(name)); slices.Contains(markedUp, ext) {
+		if title := marked(lines, strings.HasPrefix(ext, ".m")); title != "" {
 			return title
 		}
 	}
@@ -203,8 +207,28 @@ func isHTML(name string) bool {
 
 var htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 
+// PlainMarkdown returns the text of a node of Markdown without its marks.
+func PlainMarkdown(n ast.Node, src []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			b.Write(n.Segment.Value(src))
+		case *ast.String:
+			b.Write(n.Value)
+		case *ast.AutoLink:
+			b.Write(n.Label(src))
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
 // marked returns the first heading of Markdown or gemtext outside of fences.
-func marked(lines []string) string {
+func marked(lines []string, isMarkdown bool) string {
 	if strings.TrimSpace(lines[0]) == "---" { // metadata in front
 		for _, line := range lines[1:] {
 			label, title, _ := strings.Cut(line, ":")
@@ -229,6 +253,10 @@ func marked(lines []string) string {
 			isHeading = true
 		}
 		if title := TitleOf(line); isHeading && title != "" {
+			if isMarkdown {
+				src := []byte("# " + title)
+				title = CleanTitle(PlainMarkdown(goldmark.DefaultParser().Parse(text.NewReader(src)), src))
+			}
 			return title
 		}
 	}

@@ -136,7 +136,7 @@ func (links) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
-		to, label := node.(*ast.Image).Destination, plainOf(node, src)
+		to, label := node.(*ast.Image).Destination, answer.PlainMarkdown(node, src)
 		switch safe, away := safeURL(string(to)); {
 		case safe != "" && !away:
 			_, _ = w.WriteString(`<img src="` + escapedURL(to) + `" alt="` + template.HTMLEscapeString(label) + `">`)
@@ -240,11 +240,8 @@ func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) {
 			tops++
 		}
 	}
-	if len(list) > 0 && (titled(list[0]) || answer.CleanTitle(plainOf(list[0], src)) == p.Title) {
+	if len(list) > 0 && (titled(list[0]) || answer.CleanTitle(answer.PlainMarkdown(list[0], src)) == p.Title) {
 		repeated := list[0]
-		if repeated.Lines().Len() == 1 {
-			p.Title = answer.CleanTitle(plainOf(repeated, src)) // without its marks
-		}
 		if repeated.Level == 1 && tops == 1 {
 			below = 0
 		}
@@ -255,22 +252,4 @@ func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) {
 	for _, n := range list {
 		n.Level = min(n.Level+below, 6)
 	}
-}
-
-// plainOf returns the text of a node without its marks.
-func plainOf(n ast.Node, src []byte) string {
-	var b strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.Text:
-			b.Write(n.Segment.Value(src))
-		case *ast.String:
-			b.Write(n.Value)
-		}
-		return ast.WalkContinue, nil
-	})
-	return b.String()
 }
