@@ -92,6 +92,9 @@ type Builder struct {
 	Run func(name, by string) (text string, ok bool, err error)
 	// Linked, if not nil, is called for each item that a map links.
 	Linked func(Link)
+	// Line, if not nil, is called for each line of a gophermap, and of a map that it
+	// includes, before the line is read. Numbers begin with 1.
+	Line func(file string, number int, line string)
 }
 
 // Link is an item of a map, and where it stands.

@@ -147,7 +147,7 @@ func (m *making) gemLink(l GemLine) {
 		u.Path = selector.Canonical(m.dir, true)
 	}
 	e.selector = u.Path
-	if path.Base(u.Path) == gmiName { // it is the menu of its directory
+	if path.Base(u.Path) == gmiName && (m.looks <= 0 || m.namesSomething(u.Path)) { // it is the menu of its directory
 		e.selector = path.Dir(u.Path) + "/"
 	}
 	if u.RawQuery != "" && isProgramName(u.Path) {

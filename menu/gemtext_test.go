@@ -22,6 +22,7 @@ func TestCapsule(t *testing.T) {
 		{"=> a%20b.txt?q#part Blanks", "0Blanks\t/a b.txt\n"},
 		{"=> ../../pic.png A picture", "IA picture\t/pic.png\n"},
 		{"=> gone.gmi Gone", "0Gone\t/gone.gmi\n"},
+		{"=> a/index.gmi Gone", "0Gone\t/a/index.gmi\n"},
 		{"=> #part Here", "1Here\t/\n"},
 		{"=> https://far.example/x Far", "hFar\tURL:https://far.example/x\n"},
 		{"=> //far.example/x Far", "hFar\tURL:gemini://far.example/x\n"},
@@ -47,6 +48,10 @@ func TestCapsule(t *testing.T) {
 	fsys["index.gmi"] = tree(map[string]string{"x": "```\n# no\n```\ntext\n## A title\n"})["x"]
 	if m := mustMenu(t, menu.Builder{FS: fsys}, "."); m.Title != "A title" {
 		t.Errorf("the title is %q", m.Title)
+	}
+	page, err := (&menu.Builder{FS: fsys}).Page(t.Context(), "log/1.gmi")
+	if got := show(page); err != nil || got != "ix\n" {
+		t.Errorf("a page: %s, %v", got, err)
 	}
 	fsys["gophermap"] = tree(map[string]string{"x": "A map\n"})["x"]
 	if got := show(mustMenu(t, menu.Builder{FS: fsys}, ".")); got != "iA map\n" {

@@ -445,3 +445,13 @@ func (s seenFS) Stat(name string) (fs.FileInfo, error) {
 	s.names[name] = true
 	return fs.Stat(s.FS, name)
 }
+
+// TestLine: every line of a gophermap and of its includes is told with its place, a .gph's is not.
+func TestLine(t *testing.T) {
+	var got []string
+	fsys := tree(map[string]string{"gophermap": "Hi\r\n#\n=inc\n=a.gph\n.\nno", "inc": "x", "a.gph": "y"})
+	mustMenu(t, menu.Builder{FS: fsys, Line: func(file string, number int, line string) { got = append(got, fmt.Sprint(file, number, line)) }}, ".")
+	if want := []string{"gophermap1Hi", "gophermap2#", "gophermap3=inc", "inc1x", "gophermap4=a.gph", "gophermap5."}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

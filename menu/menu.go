@@ -59,6 +59,17 @@ func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
 	return m.done()
 }
 
+// Page makes a menu of a page in gemtext, whatever it is called.
+func (b *Builder) Page(ctx context.Context, name string) (Menu, error) {
+	m := b.begin(ctx, path.Dir(name))
+	text, err := m.source(name)
+	if err != nil {
+		return Menu{}, fmt.Errorf("reading %s: %w", name, err)
+	}
+	m.follow(mapSource{file: name, rest: text, dialect: capsule})
+	return m.done()
+}
+
 // Printed makes the menu of a map that a program has printed. The name is the program's.
 func (b *Builder) Printed(ctx context.Context, name, text string) (Menu, error) {
 	m := b.begin(ctx, path.Dir(name))
@@ -173,6 +184,9 @@ func (m *making) follow(first mapSource) {
 		src := &m.maps[len(m.maps)-1]
 		line, more := src.next()
 		ended := !more
+		if m.Line != nil && more && src.dialect < geomyidae {
+			m.Line(src.file, src.line, line)
+		}
 		switch {
 		case !more:
 		case len(line) > maxLine:

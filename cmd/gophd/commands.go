@@ -44,9 +44,9 @@ func checkCommand() *cli.Command {
 
 const moveHelp = `
 Before you move in, in cron or in CI: programs that other servers ran, lines of maps
-that are read as text, links that lead nowhere or out of the directory, names that
-no client can request, files that USER cannot read, and likely mistakes in .robots
-files. Exit status 1 if something is lost.
+that are read as text, links that lead nowhere or out of the directory, files that
+nothing links, names that no client can request, files that USER cannot read, and
+likely mistakes in .robots files. Exit status 1 if something is lost.
 `
 
 func doctorCommand() *cli.Command {

@@ -1,8 +1,12 @@
 // Package check reports what a tree would lose if gophd served it: things that other
 // servers showed and gophd will not, links that lead nowhere, names that no client can
-// request, files that the server cannot read. It looks at the tree as it is served
-// (package site) and at the directories as they lie on the disk, and finds the
-// difference.
+// request, files that the server cannot read.
+//
+//	site ──→ answer.Host in this process, which runs no program
+//	disk ──→ all entries (tree.go): what is hidden, unreadable, a program, out of the tree
+//	           each directory, map and page → its menu → links with their lines (crawl.go)
+//	             → each link is requested: an error is a dead link, and why
+//	             → what nothing links
 package check
 
 import (
@@ -44,6 +48,8 @@ const (
 	CodeKey     = "CHECK-KEY"     // a private key that everybody can fetch
 	CodeStub    = "CHECK-STUB"    // a link to an empty file
 	CodeCharset = "CHECK-CHARSET" // a text in a character set that nothing tells
+
+	CodeUnlinked = "CHECK-UNLINKED" // what no menu and no page links
 )
 
 // files makes calls that open nothing. What is read is read through site.View.
@@ -111,13 +117,15 @@ type checking struct {
 
 	host     *answer.Host
 	programs *programs.Programs
-	answers  map[string]bool // whether the host answers a selector
+	replies  map[string]reply // to selectors
+	links    []menu.Link      // of all menus and pages
+	linked   map[string]bool  // real names that something links
+	listed   map[string]bool  // what has a menu
 
 	parts map[Part]*Part // by tree and owner
 	users map[int]string // names of owners
 
 	umnTold bool
-	linked  []menu.Link
 }
 
 // begin reads a tree, and makes a host of it that answers in this process. The caller
@@ -125,7 +133,7 @@ type checking struct {
 func begin(ctx context.Context, dir string, o Options, progress func(c *checking) string) (c *checking, stop func() error, err error) {
 	o.Site.Watch = site.WatchOff
 	o.Site.Files = true
-	c = &checking{Options: o, ctx: ctx, tops: map[string]string{}, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}, answers: map[string]bool{}}
+	c = &checking{Options: o, ctx: ctx, tops: map[string]string{}, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}, replies: map[string]reply{}, linked: map[string]bool{}, listed: map[string]bool{}}
 	if c.site, err = site.Open(dir, o.Site); err != nil {
 		return nil, nil, err
 	}

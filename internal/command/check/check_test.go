@@ -19,11 +19,12 @@ import (
 
 var write, must = treetest.Write, treetest.Must
 
-// findings are those of a tree, without what they say.
+// findings are those of a tree, without what they say, and without what is not linked.
 func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 	t.Helper()
 	r, err := Tree(context.Background(), dir, o)
 	must(t, err)
+	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool { return d.Code == CodeUnlinked })
 	for _, d := range r.Findings {
 		list = append(list, string(d.Severity)+" "+d.Code+" "+d.Place())
 	}
@@ -88,6 +89,31 @@ func TestTree(t *testing.T) {
 		if r.Lost != lost {
 			t.Errorf("%s: %d lost, want %d", tt.name, r.Lost, lost)
 		}
+	}
+}
+
+// TestUnlinked: a file or a directory that no menu, no page and no listing links from outside is
+// named; one that any of them links is not, under whatever name.
+func TestUnlinked(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"gophermap": "0A\ta.txt\n1D\t/d/\n0H\t/host.txt\tme.example\n0I\t/inc/i.txt\tme.example\n0L\t/alias.txt\n=inc/menu\n-hidden.txt\nhW\tURL:gemini://me.example/url.gmi\n0P\tpage.html\n0M\tm.md\n0G\tg.gmi\n1F\tf\n",
+		"a.txt":     "a", "host.txt": "a", "real.txt": "a", "alias.txt": "-> real.txt", "hidden.txt": "a", "url.gmi": "a", "favicon.ico": "a", "alone.txt": "a", "far/x.txt": "a", ".secret": "a", "draft/a.txt": "a", ".robots": "Disallow: /draft/\n",
+		"page.html": `<a href="from-page.txt"><IMG SRC=/p.png>`, "from-page.txt": "a", "p.png": "a", "m.md": "[x](from%20md.txt#a)", "from md.txt": "a", "g.gmi": "=> from.gmi\n", "from.gmi": "a",
+		"inc/menu": "0N\tinc/named.txt\n", "inc/named.txt": "a", "inc/i.txt": "a", "d/all.txt": "a", "e/gophermap": "0X\tx\n*\n", "e/listed.txt": "a", "f/gophermap": "1E\t/e/sub\n", "e/sub/gophermap": "1Up\t/e/sub/\n", "f/deep/a.txt": "a", "robots.txt": "",
+	})
+	c, stop, err := begin(t.Context(), dir, Options{}, nil)
+	must(t, err)
+	defer func() { must(t, stop()) }()
+	c.crawl(dir)
+	var got []string
+	for at, d := range c.snap.Tree.All() {
+		for _, name := range c.unlinked(at, d) {
+			got = append(got, at+" "+name)
+		}
+	}
+	if want := []string{`. "alone.txt"`, `. "far/"`, `. "hidden.txt"`, `f "deep/"`}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

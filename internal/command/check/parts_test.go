@@ -29,7 +29,7 @@ func TestSite(t *testing.T) {
 			}))
 		}
 	}
-	give(12345, "homes/ann", "homes/bob")
+	give(1012345, "homes/ann", "homes/bob")
 	give(12346, "homes/ann/public_gopher/alien.txt", "homes/cleo", "homes/dan/public_gopher")
 	give(12347, "homes/dan")
 	give(12346, "homes/dan/public_gopher")
@@ -53,7 +53,7 @@ func TestSite(t *testing.T) {
 	}
 	if want := []string{
 		". (root): 1 directory, 0 files, 1 menu: 0 lost, 0 warnings", "pub (root): 1 directory, 0 files, 1 menu: 1 lost, 1 warning",
-		"~ann (12345): 1 directory, 0 files, 1 menu: 0 lost, 1 warning", "~ann (12346): 0 directories, 1 file, 0 menus: 1 lost, 0 warnings",
+		"~ann (1012345): 1 directory, 0 files, 1 menu: 0 lost, 1 warning", "~ann (12346): 0 directories, 1 file, 0 menus: 1 lost, 0 warnings",
 		"~bob (500): 0 directories, 0 files, 0 menus: 0 lost, 1 warning",
 		"~cleo (12346): 1 directory, 1 file, 0 menus: 1 lost, 0 warnings", "~dan (12346): 0 directories, 0 files, 0 menus: 1 lost, 0 warnings", "two.example (root): 1 directory, 0 files, 1 menu: 1 lost, 0 warnings",
 	}; !slices.Equal(parts, want) {

@@ -6,15 +6,18 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
 )
 
 // Tree checks a directory.
@@ -25,11 +28,16 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.reach(dir)
-	for _, top := range slices.Sorted(maps.Keys(c.tops)) {
-		c.directory(top)
+	c.crawl(dir)
+	for at, d := range c.snap.Tree.All() {
+		hint := ""
+		if slices.ContainsFunc(d.Sources, func(f site.File) bool { return f.Name == "gophermap" }) {
+			hint = "a line * at the end of a gophermap lists what the map does not link"
+		}
+		if alone := c.unlinked(at, d); c.listed[at] && len(alone) > 0 {
+			c.find(diag.Notice, CodeUnlinked, at, 0, hint, "no menu or page links %s", alone)
+		}
 	}
-	c.links()
 	for _, r := range c.snap.Reports {
 		if filepath.Base(r.File) == "robots.txt" && r.Severity == diag.Error {
 			r.Severity = diag.Warning // the other server's readers lose nothing by it
@@ -38,6 +46,16 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 	}
 	c.result.RobotsBytes = len(c.snap.Robots)
 	return c.done(), stop()
+}
+
+// crawl checks what lies on the disk, and requests all that menus and pages link.
+func (c *checking) crawl(dir string) {
+	c.host.Before, c.host.Runner = []answer.Source{silent{c.programs}}, silent{c.programs}
+	c.reach(dir)
+	for _, top := range slices.Sorted(maps.Keys(c.tops)) {
+		c.directory(top)
+	}
+	c.follow()
 }
 
 // directory checks what lies in a directory, and all below.
@@ -80,14 +98,14 @@ func (c *checking) directory(dir string) {
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
 				umn = name
 			}
-		case reason == selector.Program && (c.answered(name) || e.Name() == indexName && c.runs(name)):
+		case reason == selector.Program && (c.answers("/"+name) || e.Name() == indexName && c.programs.Runs(name)):
 			mapped = mapped || e.Name() == indexName
 		case e.Name() == indexName:
 			c.find(diag.Error, menu.CodeProgram, name, 0, runs("*.dcgi=SOCKET"), "a program that makes the menu of its directory")
 		case reason == selector.Program:
 			c.find(diag.Error, menu.CodeProgram, name, 0, runs(rule(name)), "a program, or a directory of programs, by its name")
 		case e.Name()[0] == '.', reason == selector.Source:
-		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.answered(name):
+		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.programs.Answers(name):
 			sources = append(sources, strconv.Quote(e.Name()))
 			c.entry(name, e, &unreadable)
 		case reason != "":
@@ -96,19 +114,19 @@ func (c *checking) directory(dir string) {
 			c.entry(name, e, &unreadable)
 		}
 	}
-	c.left(dir, unaskable, sources, unreadable)
-	var comments mapComments
-	if mapped {
-		comments = c.menu(dir)
-	}
-	if gophermap && umn != "" {
-		c.pygopherd(umn, selector.Join(dir, "gophermap"), comments)
-	}
-}
 
-// left reports the entries of a directory that clients get in another way than their
-// author may expect, or not at all.
-func (c *checking) left(dir string, unaskable, sources, unreadable names) {
+	// Make the menu, and report what a client gets in another way than its author may
+	// expect, or not at all.
+	if err == nil {
+		made, comments := c.menu(dir, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(c.ctx, dir) })
+		if mapped || made.Gemtext != "" {
+			c.result.Menus++
+			c.part(dir).Menus++
+		}
+		if gophermap && umn != "" {
+			c.pygopherd(umn, selector.Join(dir, "gophermap"), comments)
+		}
+	}
 	if len(unaskable) > 0 {
 		c.find(diag.Error, CodeName, dir, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
 	}
@@ -152,7 +170,7 @@ func rule(name string) string {
 
 // pygopherd checks a gophermap that lies beside files of UMN gopherd, which only pygopherd
 // shows together. To it, # begins no comment.
-func (c *checking) pygopherd(umn, name string, comments mapComments) {
+func (c *checking) pygopherd(umn, name string, comments like) {
 	if !c.umnTold {
 		c.umnTold = true
 		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
@@ -176,12 +194,16 @@ func (c *checking) entry(name string, e fs.DirEntry, unreadable *names) {
 		c.part(name).Files++
 		c.owned(name)
 		c.charset(name)
-		switch {
+		switch ext := strings.ToLower(path.Ext(name)); {
 		case c.privateKey(name), !c.readable(name, e, unreadable):
 		case menu.IsMenuFile(e.Name()):
-			c.menu(name)
-		case slices.Contains([]string{".gmi", ".gemini"}, strings.ToLower(filepath.Ext(name))):
-			c.gemtext(name)
+			c.result.Menus++
+			c.part(name).Menus++
+			c.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(c.ctx, name) })
+		case ext == ".gmi" || ext == ".gemini":
+			c.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Page(c.ctx, name) })
+		case slices.Contains([]string{".html", ".htm", ".md"}, ext):
+			c.page(name)
 		}
 	default:
 		c.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")
@@ -228,30 +250,8 @@ func (c *checking) symlink(name string) {
 		return
 	}
 	top := c.tops[c.top(name)]
-	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !c.present(name) {
+	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !c.answers("/"+name) {
 		c.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
-}
-
-// menu makes a menu, and notes what its maps link. It returns the comments of its map.
-func (c *checking) menu(name string) mapComments {
-	c.result.Menus++
-	c.part(name).Menus++
-	b := menu.Builder{Run: func(name, _ string) (string, bool, error) { return "", c.runs(name), nil }, FS: c.site.View(c.ctx), Host: ourHost, Port: selector.DefaultPort, Version: "0", Client: "192.0.2.1", Answers: c.answered,
-		Linked: func(l menu.Link) { c.linked = append(c.linked, l) }}
-	if c.Site.Users != "" {
-		b.Users = func() []menu.Item { return nil } // there are some to list
-	}
-	m, err := b.Menu(c.ctx, name)
-	if err != nil && len(m.Problems) == 0 {
-		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", diag.Cause(err))
-	}
-	for _, d := range m.Problems {
-		linked := slices.ContainsFunc(c.linked, func(l menu.Link) bool { return l.Program && l.File == d.File && l.Line == d.Line })
-		if d.Code != menu.CodeName && (d.Code != menu.CodeProgram || !linked && !c.answered(d.File)) { // the others are found elsewhere
-			c.add(c.hinted(d))
-		}
-	}
-	return c.mapLines(name)
 }

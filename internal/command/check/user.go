@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
@@ -18,22 +17,6 @@ import (
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
-
-// allows reports whether a file's mode lets the user do what the bits say: 4 to
-// read, 1 to search. Access lists are not looked at.
-func allows(u *sandbox.Identity, info fs.FileInfo, bits fs.FileMode) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	mode := info.Mode().Perm()
-	switch {
-	case !ok || u.UID == 0:
-		return true
-	case int(st.Uid) == u.UID:
-		mode >>= 6
-	case int(st.Gid) == u.GID || slices.Contains(u.Groups, int(st.Gid)):
-		mode >>= 3
-	}
-	return mode&bits == bits
-}
 
 // readable reports whether the server's user can read a file or directory, and notes
 // it if not.
@@ -43,13 +26,13 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *names) bool 
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	bits := fs.FileMode(4)
+	what := uint32(sandbox.MayRead)
 	if info.IsDir() {
-		bits = 5
+		what |= sandbox.MayEnter
 	}
 	ok := true
 	if c.User != nil {
-		ok = allows(c.User, info, bits)
+		ok = c.User.Allows(info, what)
 	} else if _, err := c.site.View(c.ctx).Stat(name); err != nil {
 		ok = !errors.Is(err, fs.ErrPermission)
 	}
@@ -64,7 +47,7 @@ func (c *checking) readable(name string, e fs.DirEntry, unreadable *names) bool 
 func (c *checking) reach(root string) {
 	if c.Named {
 		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {
-			if at, mode := c.blocked("/", dir); at != "" {
+			if at, mode := c.closed(dir); at != "" {
 				c.find(diag.Error, CodeRead, at, 0, "move it to where that user may go, or "+diag.Command("chmod", "o+x", "--", at), "%s cannot enter it (%04o), so it cannot serve %s", c.who(), mode, dir)
 			}
 		}
@@ -100,7 +83,7 @@ func (c *checking) reach(root string) {
 			c.find(diag.Warning, CodeOwner, "~"+e.Name(), 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: its owner has uid %d, below -users-min-uid", uid)
 			continue
 		}
-		if at, mode := c.blocked(home, dir); at != "" {
+		if at, mode := c.closed(dir); strings.HasPrefix(at, home) {
 			bits := "o+x"
 			if at == dir {
 				bits = "o+rx" // it is listed, too
@@ -112,33 +95,15 @@ func (c *checking) reach(root string) {
 	}
 }
 
-// blocked returns the first directory from one path down to another that the serving user
-// cannot enter, or the last one if it cannot be listed, with its mode; "" if none is.
-func (c *checking) blocked(from, to string) (at string, mode fs.FileMode) {
-	to, err := filepath.Abs(to)
-	if err != nil {
-		return "", 0
+// closed returns the first directory on the way to one, or that itself, that the serving user
+// cannot enter, and its mode; "" if none is.
+func (c *checking) closed(dir string) (at string, mode fs.FileMode) {
+	at = c.User.Closed(dir, sandbox.MayRead|sandbox.MayEnter)
+	info, err := files.Stat(at)
+	if at == "" || err != nil {
+		return "", 0 // another finding reports what is missing
 	}
-	for i := len(from); i <= len(to); i++ {
-		if i < len(to) && i > 1 && to[i] != '/' {
-			continue
-		}
-		next, bits := to[:i], fs.FileMode(1)
-		if i == len(to) {
-			bits = 5
-		}
-		info, err := files.Stat(next)
-		switch {
-		case errors.Is(err, fs.ErrPermission):
-			return at, mode
-		case err != nil:
-			return "", 0 // another finding reports it
-		case c.User != nil && !allows(c.User, info, bits):
-			return next, info.Mode().Perm()
-		}
-		at, mode = next, info.Mode().Perm()
-	}
-	return "", 0
+	return at, info.Mode().Perm()
 }
 
 // who is the user that serves, for people.
