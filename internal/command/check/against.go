@@ -359,8 +359,11 @@ func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, answered bool
 }
 
 // isAbsent reports whether the other server answers so for a name of that extension which
-// does not exist: some send a picture that says so.
+// does not exist: some send a picture that says so, and gophernicus a line of text.
 func (c *comparing) isAbsent(sel string, old []byte) (absent, answered bool, err error) {
+	if bytes.HasPrefix(old, []byte("Error: ")) && bytes.Count(bytes.TrimSpace(old), []byte("\n")) == 0 {
+		return true, true, nil
+	}
 	ext := path.Ext(sel)
 	d, known := c.absent[ext]
 	if !known {

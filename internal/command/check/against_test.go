@@ -75,7 +75,7 @@ func TestAgainstOldForms(t *testing.T) {
 		"/d/feed.xml":                   "a feed",
 		"/d/a#040b.txt":                 "ab\n",
 		"/d/./c.txt":                    "c\n",
-		"/none.txt":                     "Error: File or directory not found!\r\n",
+		"/none.txt":                     "Error: Access denied! Refusing to serve out dotfiles\r\n",
 		"/gophd-check-no-such-name.txt": "Error: File or directory not found!\r\n",
 		"/none.gif":                     picture,
 		"/gophd-check-no-such-name.gif": picture,
