@@ -137,12 +137,6 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 	})
 }
 
-// Changed returns when a file or directory was last changed, renamed or moved here.
-func (v *View) Changed(name string) (time.Time, error) {
-	rev, _, err := v.root.Revision(v.call, name)
-	return time.Unix(0, rev.Changed), err
-}
-
 // maxMapSize is the largest part of a gophermap or gophertag that is read, in bytes.
 const maxMapSize = 4 << 20
 

@@ -193,7 +193,9 @@ func TestRescanIsScan(t *testing.T) {
 			if got, want := dump(tree), dump(fresh); got != want {
 				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
 			}
-			for name := range tree.Changes(fresh) {
+			differ := map[string]bool{}
+			tree.changes(fresh, ".", differ)
+			for name := range differ {
 				rt.Fatalf("read again: %v\nthe record of %s: %+v\nwant: %+v", dirs, name, tree.find(name), fresh.find(name))
 			}
 			if !maps.Equal(scan.aliases, whole.aliases) || !maps.Equal(scan.refused, whole.refused) {

@@ -38,7 +38,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: func(b watch.Batch) { _ = s.reload(b) }, Touch: s.touch}
+	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: func(b watch.Batch) { _ = s.reload(b) }, Touch: func(string) { s.events.Add(1) }}
 	s.look = s.watcher.Look
 	s.served.Store(&served{root: r})
 	if err := s.openTrees(r); err != nil {

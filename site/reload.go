@@ -212,7 +212,6 @@ func (s *Site) remap(old, records *Snapshot) {
 // exchange serves a snapshot, and the root that it was made from. With them it changes which
 // kept replies hold, so that no text of an old root goes out with a new robots.txt.
 func (s *Site) exchange(next *Snapshot, of *disk.Root) {
-	again := false
 	s.serve(func(now *served) {
 		old := now.snap
 		if old == nil {
@@ -232,11 +231,7 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 			now.root = of.With(now.root.Trees) // requests go on with the old root, which then closes by itself
 		}
 		now.snap = next
-		again = programs || other
 	})
-	if again {
-		s.touch("") // what was made of the old one is made again, such as an index
-	}
 }
 
 // recorded returns a snapshot with what the scan has recorded of a tree, without its policy.

@@ -86,7 +86,7 @@ type Config struct {
 	Sitemaps []string
 
 	// Files keeps all files in Snapshot.Tree, with their types, sizes and times, for what
-	// lists them: View.Files, Dir.Changes. Policy does not depend on them.
+	// lists them: View.Files, Snapshot.Changes. Policy does not depend on them.
 	Files bool
 
 	// FileTimeout is how long a file or directory may take to be opened or read
@@ -100,10 +100,6 @@ type Config struct {
 
 	// Reloaded, if not nil, is called after each reload. Calls never overlap.
 	Reloaded func(Reload)
-
-	// Touched, if not nil, is called as soon as something may have changed in a
-	// directory; "" is every directory. It must not block: changes wait for it.
-	Touched func(dir string)
 
 	unproven func(*policy.Compiled) []policy.Leak // for tests: instead of the proof's word
 }
@@ -183,14 +179,6 @@ func (s *Site) serve(change func(*served)) {
 		next.capsules = capsuleRoot(next.root)
 	}
 	s.served.Store(&next)
-}
-
-// touch records a change in a directory, and calls Config.Touched.
-func (s *Site) touch(dir string) {
-	s.events.Add(1)
-	if s.conf.Touched != nil {
-		s.conf.Touched(dir)
-	}
 }
 
 // A Snapshot is the policy of a tree at one time.

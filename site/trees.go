@@ -72,9 +72,8 @@ func (s *Site) lookTrees() error {
 	}
 	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old.Trees)), func(name string) bool { return next.trees[name] != nil })
 	s.setTrees(next.trees)
+	s.events.Add(1)
 	for _, name := range append(next.fresh, gone...) {
-		s.touch(path.Dir(name))
-		s.touch(name)
 		if old.Trees[name] != nil && next.trees[name] != nil {
 			s.watcher.Replaced(name)
 		}
@@ -137,7 +136,7 @@ func (s *Site) setTrees(trees map[string]*disk.Tree) {
 // Dir is the record that the scan makes of a directory of the tree that the server answers
 // for. It never changes after it was made: a change makes new ones on the way to the root and
 // shares the rest. So two snapshots have the same *Dir where nothing has changed; what keeps
-// something of its own of the tree, such as an index, follows Changes.
+// something of its own of the tree, such as an index, follows Snapshot.Changes.
 type Dir struct {
 	Name   string               // the last element; "" for the root
 	Files  []File               // served files, sorted by Name, with Config.Files
@@ -184,33 +183,46 @@ func (d *Dir) addCaps() {
 	}
 }
 
-// Changes yields the directories whose own records differ from those in an older tree, nil if
-// there is none, by their paths, parents first. Of a directory that is gone it yields its path
-// and nil, and nothing of what was below.
-func (d *Dir) Changes(old *Dir) iter.Seq2[string, *Dir] {
-	return func(yield func(string, *Dir) bool) { d.changes(old, ".", yield) }
+// Changes returns the directories whose own records differ from those in an older snapshot,
+// which may be nil, and those with files that maps show or no longer show. Of a directory that
+// is gone it has the path, and nothing of what was below.
+func (s *Snapshot) Changes(old *Snapshot) map[string]bool {
+	if old == nil {
+		old = &Snapshot{}
+	}
+	dirs := map[string]bool{}
+	s.Tree.changes(old.Tree, ".", dirs)
+	for name := range s.included {
+		if _, was := old.included[name]; !was {
+			dirs[path.Dir(name)] = true
+		}
+	}
+	for name := range old.included {
+		if _, is := s.included[name]; !is {
+			dirs[path.Dir(name)] = true
+		}
+	}
+	return dirs
 }
 
-func (d *Dir) changes(old *Dir, name string, yield func(string, *Dir) bool) bool {
+// changes adds the directories that differ from those in an older tree.
+func (d *Dir) changes(old *Dir, name string, dirs map[string]bool) {
 	if d == old {
-		return true
+		return
 	}
-	if !d.same(old) && !yield(name, d) {
-		return false
+	if !d.same(old) {
+		dirs[name] = true
 	}
 	if old != nil {
 		for _, sub := range old.Dirs {
-			if child(d, sub.Name) == nil && !yield(selector.Join(name, sub.Name), nil) {
-				return false
+			if child(d, sub.Name) == nil {
+				dirs[selector.Join(name, sub.Name)] = true
 			}
 		}
 	}
 	for _, sub := range d.Dirs {
-		if !sub.changes(child(old, sub.Name), selector.Join(name, sub.Name), yield) {
-			return false
-		}
+		sub.changes(child(old, sub.Name), selector.Join(name, sub.Name), dirs)
 	}
-	return true
 }
 
 // same reports whether the records of two directories are equal, but for what lies below.

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -182,10 +181,6 @@ func TestUsers(t *testing.T) {
 	h.add(t, 2003, "empty", nil)
 	write(t, dir, map[string]string{"x.txt": "x", "~bob": "-> " + filepath.Join(h.dir, "bob", "public_gopher"), "b": "-> " + filepath.Join(h.dir, "bob", "public_gopher")})
 	s := start(t, dir, h.config())
-	var touched sync.Map
-	off := h.config()
-	off.Watch, off.Touched = WatchOff, func(dir string) { touched.Store(dir, true) }
-	start(t, dir, off)
 	for name, want := range map[string]string{
 		"~ann":           "dir [drafts hand in index.txt robots.txt way] <nil>",
 		"~ann/index.txt": "ann's",
@@ -221,13 +216,10 @@ func TestUsers(t *testing.T) {
 	soon(t, "a new user", func() bool { return content(s, "~cleo/c.txt") == "c" && denies(s, "/~cleo") })
 	h.add(t, 2004, "cleo", map[string]string{"later.txt": "later", ".robots": "Disallow: /later.txt\n"})
 	soon(t, "a change of hers", func() bool { return denies(s, "/~cleo/later.txt") })
-	soon(t, "not watched, she is told", func() bool { _, ok := touched.Load("~cleo"); return ok })
-	touched.Delete("~bob")
 	must(t, os.RemoveAll(filepath.Join(h.dir, "bob")))
 	soon(t, "a user who left", func() bool {
 		return strings.HasPrefix(content(s, "~bob/b.txt"), "error") && slices.Equal(names(), []string{"ann", "cleo"})
 	})
-	soon(t, "not watched, he is told", func() bool { _, ok := touched.Load("~bob"); return ok })
 	must(t, os.Rename(ann, ann+".old"))
 	h.add(t, 2001, "ann", map[string]string{"index.txt": "new", "new.txt": "", ".robots": "Disallow: /new.txt\n"})
 	soon(t, "a directory that was exchanged", func() bool { return content(s, "~ann/index.txt") == "new" && denies(s, "/~ann/new.txt") })

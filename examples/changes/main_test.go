@@ -55,7 +55,7 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	maps := &source.Sitemaps{}
-	tree, err := site.Open(dir, site.Config{Touched: maps.Touch, Sitemaps: []string{"gopher://" + l.Addr().String() + "/0/sitemap.xml"}})
+	tree, err := site.Open(dir, site.Config{Files: true, Sitemaps: []string{"gopher://" + l.Addr().String() + "/0/sitemap.xml"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,16 +87,15 @@ func (d *daemon) openSearch() error {
 func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	conf := d.conf.site
 	conf.Log, conf.Reloaded = d.log, func(r site.Reload) { d.reloaded(h, r) }
-	switch {
-	case !first:
+	if !first {
 		conf.Users, conf.Capsules, conf.Mounts, conf.Endless, conf.Log = "", "", nil, nil, d.log.With("host", h.name)
-	case d.conf.search != nil:
-		conf.Touched = d.conf.search.Touch
 	}
+	searches := first && d.conf.search != nil
 	if d.conf.Sitemap {
 		h.sitemap = &sitemap.Sitemaps{}
-		conf.Sitemaps, conf.Touched = d.sitemapURLs(h), both(conf.Touched, h.sitemap.Touch)
+		conf.Sitemaps = d.sitemapURLs(h)
 	}
+	conf.Files = searches || d.conf.Sitemap
 	if h.tree, err = site.Open(h.dir, conf); err != nil {
 		return err
 	}
@@ -109,7 +108,6 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
 	}
 	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view", HTML: web.Entry}}
-	searches := first && d.conf.search != nil
 	if searches {
 		d.conf.search.Site, d.conf.search.Log = h.tree, d.log
 		h.front.Host.Beside = append(h.front.Host.Beside, d.conf.search)
@@ -127,14 +125,6 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	}
 	h.web = d.pages(h, searches)
 	return nil
-}
-
-// both calls two functions; the first may be nil.
-func both(first, then func(dir string)) func(dir string) {
-	if first == nil {
-		return then
-	}
-	return func(dir string) { first(dir); then(dir) }
 }
 
 // sitemapURLs returns where robots find the sitemap of a host: over Gopher, and over HTTP if

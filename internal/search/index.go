@@ -84,18 +84,17 @@ const (
 // another version is replaced. Words come to the tokenizer as they are compared.
 const (
 	file    = "search.db"
-	version = 4
+	version = 5
 	schema  = `
 CREATE TABLE doc(id INTEGER PRIMARY KEY, name BLOB UNIQUE NOT NULL, top BLOB NOT NULL, dir BLOB NOT NULL, mark INTEGER NOT NULL, cost INTEGER NOT NULL);
 CREATE INDEX doc_top ON doc(top, id);
 CREATE INDEX doc_dir ON doc(dir);
-CREATE TABLE dir(name BLOB PRIMARY KEY, parent BLOB NOT NULL, texts INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX dir_parent ON dir(parent);
+CREATE TABLE dir(name BLOB PRIMARY KEY, texts INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE state(clean INTEGER NOT NULL);
 INSERT INTO state VALUES(1);
 CREATE VIRTUAL TABLE text USING fts5(title, body, path, content='', contentless_delete=1, prefix='2 3',
 	tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co'");
-PRAGMA user_version = 4;`
+PRAGMA user_version = 5;`
 )
 
 // Open opens the index in a directory, or an empty one in memory if dir is "". An

@@ -132,14 +132,11 @@ func (x *Index) Delete(name string) error {
 	return x.change(func(ctx context.Context) error { return x.remove(ctx, "name = ?", []byte(name)) })
 }
 
-// Directory returns what the index has of a directory, "." for the root: the marks of
-// its texts and of its own by their names, and the directories in it.
-func (x *Index) Directory(dir string) (marks map[string]uint64, dirs []string, err error) {
+// Directory returns the marks of the texts that the index has of a directory, "." for the
+// root, and of its own text, by their names.
+func (x *Index) Directory(dir string) (marks map[string]uint64, err error) {
 	marks = map[string]uint64{}
-	err = x.change(func(ctx context.Context) (err error) {
-		if dirs, err = x.column(ctx, "SELECT name FROM dir WHERE parent = ?", []byte(dir)); err != nil {
-			return err
-		}
+	err = x.change(func(ctx context.Context) error {
 		return x.each(ctx, func(scan func(...any) error) error {
 			var name string
 			var mark int64
@@ -148,7 +145,16 @@ func (x *Index) Directory(dir string) (marks map[string]uint64, dirs []string, e
 			return err
 		}, "SELECT name, mark FROM doc WHERE dir = ? OR name = ?", []byte(dir), []byte(DirName(dir)))
 	})
-	return marks, dirs, err
+	return marks, err
+}
+
+// Directories returns all directories of SetDirectory.
+func (x *Index) Directories() (dirs []string, err error) {
+	err = x.change(func(ctx context.Context) (err error) {
+		dirs, err = x.column(ctx, "SELECT name FROM dir")
+		return err
+	})
+	return dirs, err
 }
 
 // SetDirectory notes a directory, and how many texts it has, those included that do not
@@ -160,7 +166,7 @@ func (x *Index) SetDirectory(dir string, texts int) error {
 			return err
 		}
 		x.stats.Wanted += texts - max(old, 0)
-		return x.exec(ctx, "INSERT OR REPLACE INTO dir(name, parent, texts) VALUES(?, ?, ?)", []byte(dir), []byte(parentOf(dir)), texts)
+		return x.exec(ctx, "INSERT OR REPLACE INTO dir(name, texts) VALUES(?, ?)", []byte(dir), texts)
 	})
 }
 

@@ -197,7 +197,6 @@ func TestMadeWithinBounds(t *testing.T) {
 	allowed := map[string]string{
 		"answer/answer.go": "Asked.Builder", "answer/made.go": "within Limiter.made", "answer/dated.go": "of Asked.View",
 		"internal/source/sitesearch/follow.go": "the index",
-		"internal/source/sitemap/list.go":      "one directory at a time, of Asked.View",
 	}
 	for _, s := range sources(t) {
 		if !s.in("answer", "internal/front", "internal/source", "internal/daemon", "internal/process/enforce") {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"hash/maphash"
-	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -34,7 +33,6 @@ type list struct {
 	policy uint64 // the rules by which it was made
 	made   time.Time
 	took   time.Duration
-	brief  bool // something did not answer in a moment: it is made again after a second
 	urls   int
 	paths  int // bytes of their paths, as they are escaped at most
 	recent []change
@@ -108,125 +106,48 @@ type place struct {
 	dir    string
 }
 
-// A walker makes the list of a top-level directory.
-type walker struct {
-	*answer.Asked
-	snap *site.Snapshot
-	*list
-}
-
-// walk makes the list of a directory of the tree, with all below it, or of the root alone.
-func walk(q *answer.Asked, snap *site.Snapshot, top string, d *site.Dir) (*list, error) {
-	w := walker{q, snap, &list{made: time.Now()}}
+// walk makes the list of a directory of the tree, with all below it, or of the root alone, from
+// the records of the scan.
+func walk(view *site.View, snap *site.Snapshot, top string, d *site.Dir) *list {
+	l := &list{made: time.Now()}
+	add := func(e entry, changed, modified int64) {
+		e.at = time.Unix(0, modified)
+		l.add(e)
+		at := time.Unix(0, changed)
+		if l.made.Sub(at) >= recently {
+			return
+		}
+		l.recent = append(l.recent, change{e, at})
+		if len(l.recent) > 2*maxRecent {
+			slices.SortFunc(l.recent, newestFirst)
+			l.recent = l.recent[:maxRecent]
+		}
+	}
 	for below, sub := range d.All() {
 		if top == "" && sub != d {
 			break
 		}
-		if err := w.directory(path.Join(top, below)); err != nil {
-			return nil, err
+		dir := path.Join(top, below)
+		if snap.Open(dir, true) {
+			add(entry{dir: dir, typ: menu.TypeMenu}, sub.Changed, sub.Modified)
+		} else {
+			l.add(entry{dir: dir})
+		}
+		for f := range view.Files(snap, dir) {
+			if snap.Open(selector.Join(dir, f.Name), false) {
+				add(entry{dir: dir, name: f.Name, typ: f.Type}, f.Changed, f.Modified)
+			}
 		}
 	}
-	slices.SortFunc(w.recent, newestFirst)
-	w.recent = slices.Clip(w.recent[:min(len(w.recent), maxRecent)])
-	w.names = slices.Clip(w.names)
-	w.took = time.Since(w.made)
-	return w.list, nil
-}
-
-// directory adds a directory and its files.
-func (w *walker) directory(dir string) error {
-	defer w.View.Forget()
-	if !w.snap.Open(dir, true) || !w.resource(entry{dir: dir}) {
-		w.add(entry{dir: dir})
-	}
-	entries, _ := w.View.ReadDir(dir)
-	if err := w.View.Err(); err != nil {
-		if w.View.Without() && !w.snap.Open(dir, true) { // what does not answer is denied
-			return nil
-		}
-		return err
-	}
-	var names []string
-	for _, e := range entries {
-		if !e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		at := selector.Join(dir, name)
-		if w.snap.Open(at, false) && w.snap.Real(at) == at {
-			w.resource(entry{dir: dir, name: name})
-		}
-	}
-	return w.View.Err()
-}
-
-// resource adds a resource, and reports whether it can be fetched.
-func (w *walker) resource(e entry) bool {
-	name, dir := e.path(), e.name == ""
-	info, err := w.View.Stat(name)
-	if err != nil && w.View.Partial() { // it may only have been late
-		info, err = w.patiently(name)
-	}
-	if err != nil || info.IsDir() != dir {
-		return false
-	}
-	typ, ok := w.typeOf(name, dir)
-	if !ok {
-		return false
-	}
-	e.typ, e.at = typ, info.ModTime()
-	w.add(e)
-	if at, err := w.View.Changed(name); err == nil && w.made.Sub(at) < recently {
-		w.recent = append(w.recent, change{e, at})
-		if len(w.recent) > 2*maxRecent {
-			slices.SortFunc(w.recent, newestFirst)
-			w.recent = w.recent[:maxRecent]
-		}
-	}
-	return true
-}
-
-// patiently looks at a name without leaving it out where the machine is busy. What hangs is
-// left out for a second.
-func (w *walker) patiently(name string) (fs.FileInfo, error) {
-	f, err := w.View.Lookup(name)
-	if err != nil {
-		w.brief = w.brief || w.View.Without()
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return f.Info, nil
+	slices.SortFunc(l.recent, newestFirst)
+	l.recent = slices.Clip(l.recent[:min(len(l.recent), maxRecent)])
+	l.names = slices.Clip(l.names)
+	l.took = time.Since(l.made)
+	return l
 }
 
 func newestFirst(a, b change) int {
 	return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.path(), b.path()))
-}
-
-// typeOf returns the item type of a resource, by its first bytes if its name does not tell,
-// and whether it can be fetched: a menu that is a program needs a Runner.
-func (w *walker) typeOf(name string, dir bool) (typ byte, ok bool) {
-	typ, known := menu.TypeOf(name)
-	runs := w.Host.Runner != nil && w.Host.Runner.Runs(name)
-	if dir || runs {
-		return menu.TypeMenu, true
-	}
-	isMenu := menu.IsMenuFile(name)
-	if known && !isMenu {
-		return typ, true
-	}
-	f, err := w.View.Lookup(name)
-	if err != nil {
-		return typ, false
-	}
-	defer func() { _ = f.Close() }()
-	if !isMenu {
-		return answer.FileType(f), true
-	}
-	var head [menu.ProgramHead]byte
-	n, _ := f.ReadAt(head[:], 0)
-	return menu.TypeMenu, !menu.IsProgram(head[:n])
 }
 
 // A policy tells which top-level directories have other rules than before: each has a

@@ -6,9 +6,9 @@
 //	/sitemap-recent.xml  the changes of the last 24 hours
 //
 // Each also ends with .txt: the URLs alone, one on each line. Of each top-level directory
-// a list is kept (list.go), which a walk makes when something has changed in it, once in ten
-// minutes, or when other rules hold for it. Documents are written from the lists, in pieces,
-// for every front, name and port.
+// a list is kept (list.go), made from the records of the scan: once in ten minutes, or when
+// other rules hold for it. Documents are written from the lists, in pieces, for every front,
+// name and port.
 package sitemap
 
 import (
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -46,41 +47,21 @@ const pieceSize = 192 << 10
 type Sitemaps struct {
 	Site *site.Site
 
-	// Age is how old a list may become if something has changed in its directory. If zero,
-	// ten minutes.
+	// Age is how old a list may become. If zero, ten minutes.
 	Age time.Duration
 
 	// Most is how many URLs a part has. If zero, 50,000.
 	Most int
 
-	mu      sync.Mutex
-	lists   map[string]*list     // by the name of the top-level directory; "" is the root
-	touched map[string]time.Time // when something last changed in a directory, "*" in all
-	policy  *policy
+	mu     sync.Mutex
+	lists  map[string]*list // by the name of the top-level directory; "" is the root
+	policy *policy
 }
 
 var form = regexp.MustCompile(`^/?sitemap(?:-([1-9]\d{0,4}|recent))?\.(xml|txt)$`)
 
 // Answers reports whether a selector may be a sitemap's.
 func (*Sitemaps) Answers(sel string) bool { return form.MatchString(sel) }
-
-// Touch notes that something may have changed in a directory, "" for everything. It does not
-// block.
-func (s *Sitemaps) Touch(dir string) {
-	top, _, _ := strings.Cut(dir, "/")
-	switch top {
-	case "":
-		top = "*"
-	case ".":
-		top = ""
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.touched == nil {
-		s.touched = map[string]time.Time{}
-	}
-	s.touched[top] = time.Now()
-}
 
 // Answer makes a sitemap.
 func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
@@ -97,10 +78,8 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	lists, err := s.current(q, snap)
-	if err != nil {
-		return nil, err
-	}
+	q.View.Forget() // no file tells how long a reply made of records holds
+	lists := s.current(q.View, snap)
 	w := newDocument(q, text)
 	if m[1] == "recent" {
 		w.begin("urlset")
@@ -134,18 +113,14 @@ type topList struct {
 
 // current returns the lists of all top-level directories, in order. Those that are too old
 // are made again.
-func (s *Sitemaps) current(q *answer.Asked, snap *site.Snapshot) (lists []topList, err error) {
+func (s *Sitemaps) current(view *site.View, snap *site.Snapshot) (lists []topList) {
 	p := s.policyOf(snap)
+	names := map[string]bool{}
 	add := func(top string, d *site.Dir) {
-		if err != nil {
-			return
-		}
+		names[top] = true
 		l := s.kept(top, p)
 		if l == nil {
-			l, err = walk(q, snap, top, d)
-			if err != nil {
-				return
-			}
+			l = walk(view, snap, top, d)
 			l.policy = p.of(top)
 			s.mu.Lock()
 			s.lists[top] = l
@@ -154,20 +129,13 @@ func (s *Sitemaps) current(q *answer.Asked, snap *site.Snapshot) (lists []topLis
 		lists = append(lists, topList{top, l})
 	}
 	add("", snap.Tree)
-	names := map[string]bool{"": true}
 	for _, d := range snap.Tree.Dirs {
-		names[d.Name] = true
 		add(d.Name, d)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for top := range s.lists {
-		if !names[top] {
-			delete(s.lists, top)
-			delete(s.touched, top)
-		}
-	}
-	return lists, err
+	maps.DeleteFunc(s.lists, func(top string, _ *list) bool { return !names[top] })
+	return lists
 }
 
 // kept returns the list of a top-level directory, nil if it must be made again.
@@ -182,11 +150,7 @@ func (s *Sitemaps) kept(top string, p *policy) *list {
 		return nil
 	}
 	age := time.Since(l.made)
-	changed := s.touched[top].After(l.made) || s.touched["*"].After(l.made)
-	if l.brief && age >= time.Second {
-		return nil
-	}
-	if changed && age >= cmp.Or(s.Age, 10*time.Minute) || l.policy != p.of(top) && age >= busyShare*l.took {
+	if age >= cmp.Or(s.Age, 10*time.Minute) || l.policy != p.of(top) && age >= busyShare*l.took {
 		return nil
 	}
 	return l

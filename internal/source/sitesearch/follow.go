@@ -1,7 +1,7 @@
 // Package sitesearch finds texts of a site: it keeps an index of them in step with
 // the tree, and answers the selector /search.
 //
-//	Touch(dir), Reloaded ─► dirty directories ─► look at each (follow.go)
+//	Reloaded ─► directories whose records have changed ─► compare each with the index (follow.go)
 //	                                              │ new or changed texts: Put; gone or denied: Delete
 //	                                              ▼
 //	/search?words ─► Search ─► results, each read again for its line (handler.go)
@@ -18,7 +18,9 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,37 +63,16 @@ type Searcher struct {
 	Log *slog.Logger
 
 	index   *search.Index // nil before Open
-	changed chan struct{} // holds one if something is dirty, or the policy may be new
+	changed chan struct{} // holds one if there may be a new snapshot, or something is dirty
 	ready   atomic.Bool   // all of the tree was compared with the index once
 	looked  atomic.Int64  // at so many directories
 
-	rules map[answer.Rule]bool // of the policy that the index was filled by
-	done  []visit              // since the last commit
+	snap *site.Snapshot // that the index follows; nil: none yet
+	done []string       // directories since the last commit
+	lost atomic.Bool    // the index is empty
 
 	mu    sync.Mutex
-	dirty map[visit]bool
-}
-
-// A visit is a directory that is to be compared with the index.
-type visit struct {
-	dir string
-
-	// Directories in it that the index does not have are visited, too, and with below
-	// those whose paths begin with prefix.
-	below  bool
-	prefix string
-}
-
-// everything is a visit of all directories.
-var everything = visit{dir: ".", below: true}
-
-// visitOf is the visit of the names that begin with a prefix.
-func visitOf(prefix string) visit {
-	dir := "."
-	if i := strings.LastIndexByte(prefix, '/'); i > 0 {
-		dir = prefix[:i]
-	}
-	return visit{dir, true, prefix}
+	dirty map[string]bool // directories that are to be compared with the index
 }
 
 // DefaultMemory is used if Memory is zero.
@@ -100,7 +81,7 @@ const DefaultMemory = 256 << 20
 // delay is how long changes are collected before the index follows them.
 const delay = 200 * time.Millisecond
 
-// again is when a directory is visited again in which a text could not be read, such as one
+// again is when a directory is compared again in which a text could not be read, such as one
 // that somebody has a lease on, or whose batch failed; tests change it.
 var again = time.Minute
 
@@ -114,31 +95,12 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	s.changed, s.dirty = make(chan struct{}, 1), map[visit]bool{}
+	s.changed, s.dirty = make(chan struct{}, 1), map[string]bool{}
 	s.index, err = search.Open(ctx, s.SearchDir, memory)
 	return err
 }
 
-// Touch notes that something may have changed in a directory, "" for everything.
-// It does not block.
-func (s *Searcher) Touch(dir string) {
-	if dir == "" {
-		s.visit(everything)
-		return
-	}
-	s.visit(visit{dir: dir})
-}
-
-func (s *Searcher) visit(list ...visit) {
-	s.mu.Lock()
-	for _, v := range list {
-		s.dirty[v] = true
-	}
-	s.mu.Unlock()
-	s.Reloaded()
-}
-
-// Reloaded notes that the policy may have changed. It does not block.
+// Reloaded notes that there may be a new snapshot. It does not block.
 func (s *Searcher) Reloaded() {
 	select {
 	case s.changed <- struct{}{}:
@@ -181,13 +143,11 @@ func (s *Searcher) Run(ctx context.Context) error {
 
 func (s *Searcher) follow(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.index.Close()) }()
-	snap, err := s.Site.Snapshot(ctx)
-	if err != nil {
+	if _, err := s.Site.Snapshot(ctx); err != nil {
 		return nil // it ended before
 	}
 	start, full := time.Now(), false
-	s.rules = answer.Rules(snap)
-	s.visit(everything)
+	s.Reloaded()
 	for {
 		select {
 		case <-ctx.Done():
@@ -212,55 +172,92 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 	}
 }
 
-// update visits the dirty directories, and those in which a new policy may allow or deny
-// other texts.
+// update compares directories with the index: those whose records have changed, those in
+// which a new policy may allow or deny other texts, and those that were not done before.
 func (s *Searcher) update(ctx context.Context) {
-	snap := s.Site.Now()
-	if !s.SearchAll {
-		rules := answer.Rules(snap)
-		for rule := range s.rules {
-			if !rules[rule] {
-				s.visit(visitOf(rule.Prefix))
-			}
-		}
-		for rule := range rules {
-			if !s.rules[rule] {
-				s.visit(visitOf(rule.Prefix))
-			}
-		}
-		s.rules = rules
+	if s.lost.Swap(false) {
+		s.snap = nil
 	}
-
+	if err := s.markChanged(s.Site.Now()); err != nil {
+		s.failed(err, nil)
+		return
+	}
 	s.mu.Lock()
-	var todo []visit
-	for v := range s.dirty {
-		todo = append(todo, v)
-	}
-	s.dirty = map[visit]bool{}
+	todo := slices.Sorted(maps.Keys(s.dirty))
+	s.dirty = map[string]bool{}
 	s.mu.Unlock()
 
-	seen := map[visit]bool{}
-	for len(todo) > 0 && ctx.Err() == nil {
-		v := todo[0]
-		todo = todo[1:]
-		if seen[v] {
-			continue
+	for i, dir := range todo {
+		if ctx.Err() != nil {
+			return
 		}
-		seen[v] = true
-		s.done = append(s.done, v)
-		below, err := s.look(ctx, snap, v)
+		s.done = append(s.done, dir)
+		err := s.look(ctx, dir)
 		if err == nil && s.index.Due() {
 			err = s.commit()
 		}
 		if err != nil {
-			s.failed(err, append(s.done, todo...))
+			s.failed(err, append(s.done, todo[i+1:]...))
 			return
 		}
-		todo = append(todo, below...)
 	}
 	if err := s.commit(); err != nil {
 		s.failed(err, s.done)
 	}
+}
+
+// markChanged makes dirty what differs between the snapshot that the index has followed so
+// far and the next one. An error is the index's.
+func (s *Searcher) markChanged(next *site.Snapshot) error {
+	if next == s.snap {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for dir := range next.Changes(s.snap) {
+		s.dirty[dir] = true
+	}
+	switch {
+	case s.snap == nil:
+		// Of an older process it may have directories that are gone.
+		dirs, err := s.index.Directories()
+		if err != nil {
+			return err
+		}
+		for _, dir := range dirs {
+			s.dirty[dir] = true
+		}
+	case !s.SearchAll:
+		var prefixes []string
+		before, after := answer.Rules(s.snap), answer.Rules(next)
+		for rule := range before {
+			if !after[rule] {
+				prefixes = append(prefixes, rule.Prefix)
+			}
+		}
+		for rule := range after {
+			if !before[rule] {
+				prefixes = append(prefixes, rule.Prefix)
+			}
+		}
+		for dir := range next.Tree.All() {
+			if slices.ContainsFunc(prefixes, func(prefix string) bool { return mayHave(dir, prefix) }) {
+				s.dirty[dir] = true
+			}
+		}
+	}
+	s.snap = next
+	return nil
+}
+
+// mayHave reports whether the name of a directory or of something in it may begin with a
+// prefix.
+func mayHave(dir, prefix string) bool {
+	if dir == "." {
+		return !strings.Contains(prefix, "/")
+	}
+	rest, below := strings.CutPrefix(prefix, dir+"/")
+	return strings.HasPrefix(dir+"/", prefix) || below && !strings.Contains(rest, "/")
 }
 
 // commit ends the batch of the index.
@@ -272,30 +269,50 @@ func (s *Searcher) commit() error {
 	return err
 }
 
-// failed has directories visited again whose changes the index has not taken.
-func (s *Searcher) failed(err error, list []visit) {
+// failed has directories compared again whose changes the index has not taken.
+func (s *Searcher) failed(err error, dirs []string) {
 	s.done = nil
 	if errors.Is(err, search.ErrDiscarded) {
 		s.Log.Error("the search index was damaged, and is made again", "error", err)
-		s.visit(everything)
+		s.discarded()
 		return
 	}
 	s.Log.Error("the search index cannot be written", "error", err, "retry", again)
-	time.AfterFunc(again, func() { s.visit(list...) })
+	s.later(dirs...)
 }
 
-// look compares a directory with the index, and returns the directories in it that are to
-// be visited. An error is the index's.
-func (s *Searcher) look(ctx context.Context, snap *site.Snapshot, v visit) (below []visit, err error) {
+// discarded has everything compared again.
+func (s *Searcher) discarded() {
+	s.lost.Store(true)
+	s.Reloaded()
+}
+
+// later has directories compared again in a while.
+func (s *Searcher) later(dirs ...string) {
+	time.AfterFunc(again, func() {
+		s.mu.Lock()
+		for _, dir := range dirs {
+			s.dirty[dir] = true
+		}
+		s.mu.Unlock()
+		s.Reloaded()
+	})
+}
+
+// look compares a directory with the index. An error is the index's.
+func (s *Searcher) look(ctx context.Context, dir string) (err error) {
 	s.looked.Add(1)
+	if !s.snap.Tree.Has(dir, true) {
+		return s.index.Forget(dir)
+	}
 	for {
-		below, err = site.Try(ctx, s.Site, func(view *site.View) ([]visit, error) {
-			d := directory{Searcher: s, snap: snap, visit: v, ctx: ctx}
+		_, err = site.Try(ctx, s.Site, func(view *site.View) (struct{}, error) {
+			d := directory{Searcher: s, snap: s.snap, dir: dir, ctx: ctx}
 			d.q = &answer.Asked{Host: &answer.Host{Site: s.Site, HostOptions: s.HostOptions}, Request: &server.Request{}, View: view}
-			return d.compare()
+			return struct{}{}, d.compare()
 		})
 		if !errors.Is(err, stall.ErrLeft) { // else it goes on without what does not answer
-			return below, err
+			return err
 		}
 	}
 }
@@ -303,7 +320,7 @@ func (s *Searcher) look(ctx context.Context, snap *site.Snapshot, v visit) (belo
 // A directory is compared with the index.
 type directory struct {
 	*Searcher
-	visit
+	dir   string
 	snap  *site.Snapshot
 	ctx   context.Context
 	q     *answer.Asked
@@ -312,94 +329,46 @@ type directory struct {
 	busy  bool // a text could not be read now
 }
 
-// compare brings the index in step with the directory, and returns the directories in it
-// that are to be visited. It may be left behind. An error is the index's.
-func (d *directory) compare() (below []visit, err error) {
-	view := d.q.View
-	info, err := view.Stat(d.dir)
-	isAlias := d.snap.Real(d.dir) != d.dir // its texts are found under their real names
-	if isAlias || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || err == nil && !info.IsDir() {
-		return nil, d.index.Forget(d.dir)
-	}
-	if err != nil {
-		return nil, nil // if it does not answer: later
-	}
-	list, err := view.ReadDir(d.dir)
-	if err != nil {
-		return nil, nil
-	}
-	marks, dirs, err := d.index.Directory(d.dir)
-	if err != nil {
-		return nil, err
-	}
-	d.old = marks
-	known := map[string]bool{}
-	for _, name := range dirs {
-		known[name] = true
-	}
-	enter := func(name string) {
-		if !known[name] || d.below && strings.HasPrefix(name+"/", d.prefix) {
-			below = append(below, visit{dir: name, below: d.below, prefix: d.prefix})
-		}
-		delete(known, name)
+// compare brings the index in step with the directory. It may be left behind. An error is
+// the index's.
+func (d *directory) compare() (err error) {
+	if d.old, err = d.index.Directory(d.dir); err != nil {
+		return err
 	}
 
 	// Texts, and the menu as one.
 	labels, err := d.menu()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if d.dir == "." {
-		for _, name := range view.Trees() { // of users, whom no directory lists
-			enter(name)
-		}
-	}
-	for _, e := range list {
-		name := selector.Join(d.dir, e.Name())
-		if d.snap.Real(name) != name {
-			continue
-		}
-		if e.IsDir() {
-			enter(name)
-			continue
-		}
-		info, err := view.Stat(name)
-		if err != nil {
-			d.unread(err)
-			continue
-		}
+	for f := range d.q.View.Files(d.snap, d.dir) {
 		if d.ctx.Err() != nil {
-			return below, nil
+			return nil
 		}
-		mark := markOf(labels[name], fmt.Sprint(info.Size(), info.ModTime().UnixNano()))
+		name := selector.Join(d.dir, f.Name)
+		mark := markOf(labels[name], fmt.Sprint(f.Size, f.Modified))
 		err = d.put(name, mark, func() (string, error) {
 			text, _, err := d.q.Read(name, search.MaxText)
 			return text, err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if d.busy { // no event tells when it can be read
-		v := d.visit
-		time.AfterFunc(again, func() { d.Searcher.visit(v) })
+		d.later(d.dir)
 	}
-	if view.Err() != nil || d.ctx.Err() != nil {
-		return below, nil // a file system does not answer
+	if d.q.View.Err() != nil || d.ctx.Err() != nil {
+		return nil // a file system does not answer
 	}
 
 	// What is gone.
 	for name := range d.old {
 		if err := d.index.Delete(name); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for name := range known {
-		if err := d.index.Forget(name); err != nil {
-			return nil, err
-		}
-	}
-	return below, d.index.SetDirectory(d.dir, d.texts)
+	return d.index.SetDirectory(d.dir, d.texts)
 }
 
 // unread notes that a text could not be read.

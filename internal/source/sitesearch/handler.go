@@ -48,7 +48,7 @@ func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 	case errors.Is(err, search.ErrSlow):
 		return nil, &server.Error{Kind: server.Busy, Err: err, Message: "The search took too long: use longer words"}
 	case errors.Is(err, search.ErrDiscarded):
-		s.visit(everything)
+		s.discarded()
 		return nil, &server.Error{Kind: server.Busy, Err: err}
 	case err != nil:
 		return nil, &server.Error{Kind: server.Busy, Err: err}

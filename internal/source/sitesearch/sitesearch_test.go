@@ -50,7 +50,7 @@ func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixtur
 		change(f.Searcher)
 	}
 	s, err := site.Open(f.dir, site.Config{
-		Users: f.home + "/*/public_gopher", UsersMinUID: max(1, os.Getuid()), Touched: f.Touch, Reloaded: func(site.Reload) { f.Reloaded() },
+		Users: f.home + "/*/public_gopher", UsersMinUID: max(1, os.Getuid()), Files: true, Reloaded: func(site.Reload) { f.Reloaded() },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestDeniedIsNotLeftOut(t *testing.T) {
 	f.write("d/e/b.txt", "aardvark\n")
 	f.write("other/c.txt", "badger\n")
 	var err error
-	f.Site, err = site.Open(f.dir, site.Config{Touched: func(string) { f.Touch("other") }, Reloaded: func(site.Reload) { f.Reloaded() }})
+	f.Site, err = site.Open(f.dir, site.Config{Files: true, Reloaded: func(site.Reload) { f.Reloaded() }})
 	treetest.Must(t, err)
 	treetest.Must(t, f.Open(t.Context()))
 	treetest.Run(t, f.Site.Run, f.Run)
@@ -300,7 +300,6 @@ func TestUsersAreFound(t *testing.T) {
 		}
 	}
 	finds("purrs in:~ann", "0/~ann/cat.txt")
-	f.Touch("")
 	f.write("phlog/two.txt", "purrs\n")
 	finds("purrs in:phlog", "0/phlog/two.txt")
 	finds("purrs in:/~ann/", "0/~ann/cat.txt")
@@ -314,7 +313,7 @@ func TestFS(t *testing.T) {
 	for name, text := range tree {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	f := &fixture{t: t, Searcher: &Searcher{Site: site.FS(files, site.Config{})}}
+	f := &fixture{t: t, Searcher: &Searcher{Site: site.FS(files, site.Config{Files: true})}}
 	if err := f.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
