@@ -194,17 +194,22 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 // draws is how many connections of a full server compete for eviction.
 const draws = 8
 
-// draw returns the connection to evict from a full server, nil if the requests of all
-// that were drawn have arrived and nothing has read them yet.
-func (l *limiter) draw() (victim *slot) {
+// draw returns the connection to evict from a full server, nil if the requests of those
+// that it would evict have arrived and nothing has read them yet.
+func (l *limiter) draw() *slot {
 	for range draws {
-		s := l.slots[l.random(len(l.slots))]
-		if victim != nil && compare(s, victim) >= 0 || s.busy() {
-			continue
+		var victim *slot
+		for range draws {
+			s := l.slots[l.random(len(l.slots))]
+			if victim == nil || compare(s, victim) < 0 {
+				victim = s
+			}
 		}
-		victim = s
+		if !victim.busy() {
+			return victim
+		}
 	}
-	return victim
+	return nil
 }
 
 // compare orders connections by which is evicted first.

@@ -105,7 +105,6 @@ type loop struct {
 	lead    chan struct{} // of one
 	workers int
 	slow    atomic.Int32 // more than slowFor: the work took long of late
-	unread  atomic.Int32 // connections that workers have accepted and are at
 
 	// Of the worker that leads.
 	backlog bool // there may be more to accept
@@ -512,7 +511,6 @@ type worker struct {
 	late     []*conn
 	ready    []unix.EpollEvent
 	more     []closing // that were answered, and have sent more
-	taken    int32     // of unread
 	began    time.Time // with the work that it got last
 	work     int       // how many connections that were
 	isSlow   bool      // such work took long of late
@@ -563,8 +561,6 @@ func (w *worker) serve() {
 // gather leads until there is something to do.
 func (w *worker) gather() error {
 	now := time.Now()
-	w.unread.Add(-w.taken)
-	w.taken = 0
 	w.accepted, w.ready, w.late, w.more = nil, nil, w.late[:0], w.more[:0]
 	w.isSlow = w.workers > 1 && w.slowly(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
 	if !w.leads {
@@ -706,18 +702,17 @@ func (w *worker) poll() bool {
 	return n > 0
 }
 
-// accept accepts a batch. Connections that workers are at, and those that were answered, are
-// counted in MaxConns; the latter go where there is no room for others. Without room one is
-// accepted, to be refused.
+// accept accepts a batch. Those that were answered are counted in MaxConns, and go where
+// there is no room for others.
 func (w *worker) accept() error {
-	room := w.limited().limiter.room() - int(w.unread.Load())
+	room := max(w.limited().limiter.room()-batch, 0)
 	w.mu.Lock()
 	answered := w.nClosing
 	w.mu.Unlock()
-	if most := room - batch; answered > max(most, 0) {
-		answered -= w.shed(answered - max(most, 0))
+	if answered > room {
+		w.shed(answered - room)
 	}
-	most := max(1, min(batch, room-answered))
+	most := batch
 	if w.isSlow {
 		most = 1
 	}
@@ -734,9 +729,7 @@ func (w *worker) accept() error {
 		}
 		w.accepted = append(w.accepted, closing{fd, from, time.Now()})
 	}
-	w.taken = int32(len(w.accepted))
-	w.unread.Add(w.taken)
-	w.run.accepted.Add(int64(w.taken))
+	w.run.accepted.Add(int64(len(w.accepted)))
 	w.mu.Lock()
 	w.open += len(w.accepted)
 	w.mu.Unlock()
