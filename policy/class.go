@@ -43,9 +43,17 @@ type treatment [2]uint64
 
 var treatmentSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-func (t *treatment) add(note, number int) {
+// treatmentOf returns the treatment by one set of one annotation. Those of several add up.
+func treatmentOf(note, number int) (t treatment) {
 	for i := range t {
-		t[i] = maphash.Comparable(treatmentSeeds[i], [3]uint64{t[i], uint64(note), uint64(number)})
+		t[i] = maphash.Comparable(treatmentSeeds[i], [2]int{note, number})
+	}
+	return t
+}
+
+func (t *treatment) add(other treatment) {
+	for i := range t {
+		t[i] += other[i]
 	}
 }
 
@@ -53,6 +61,10 @@ func (t *treatment) add(note, number int) {
 func classesOf(notes []*note, names *names) []*class {
 	robots := make([]treated, len(names.robots))
 	for i, n := range notes {
+		by := make([]treatment, len(n.sets))
+		for j, set := range n.sets {
+			by[j] = treatmentOf(i, set.number)
+		}
 		for _, a := range n.named {
 			r := &robots[a.robot]
 			r.named = true
@@ -62,7 +74,7 @@ func classesOf(notes []*note, names *names) []*class {
 			case n.joined && names.robots[a.robot].token != veronica:
 				r.joined = true
 			default:
-				r.key.add(i, set.number)
+				r.key.add(by[a.set])
 				r.by = append(r.by, n)
 				r.more += set.size - n.size
 			}
@@ -79,7 +91,7 @@ func classesOf(notes []*note, names *names) []*class {
 				robots = append(robots, treated{})
 			}
 			robots[i].named = true
-			robots[i].key.add(-1, 0)
+			robots[i].key.add(treatmentOf(-1, 0))
 		}
 	}
 

@@ -159,6 +159,7 @@ func (w *work) read() {
 		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File))
 	})
 	list = slices.DeleteFunc(list, func(a Annotation) bool { return w.left[a.Dir] })
+	clean := map[string]bool{}
 	if len(list) == 0 || list[0].Dir != "/" {
 		w.notes = append(w.notes, &note{sel: "/"})
 	}
@@ -167,7 +168,7 @@ func (w *work) read() {
 		for n < len(list) && list[n].Dir == list[0].Dir {
 			n++
 		}
-		w.notes = append(w.notes, readNote(list[:n:n], &w.names))
+		w.notes = append(w.notes, readNote(list[:n:n], &w.names, clean))
 		list = list[n:]
 	}
 	root := w.notes[0]

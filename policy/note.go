@@ -161,15 +161,16 @@ type reader struct {
 	counted [2]int // rules and globs of this file
 
 	names  *names
+	clean  map[string]bool    // texts in which package lint finds nothing
 	groups map[int32][]*group // that name a robot
 }
 
 // readNote reads the annotations of a directory.
-func readNote(from []Annotation, names *names) *note {
+func readNote(from []Annotation, names *names, clean map[string]bool) *note {
 	sel := from[0].Dir
 	n := &note{sel: sel, from: from, at: directory(sel)}
 	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
-	r := reader{note: n, names: names, groups: map[int32][]*group{}}
+	r := reader{note: n, names: names, clean: clean, groups: map[int32][]*group{}}
 	for _, a := range from {
 		r.file, r.open, r.counted = a.File, false, [2]int{}
 		switch {
@@ -318,10 +319,15 @@ func (r *reader) read(data []byte) {
 		r.note.deny(r.file, CodeTooLarge, why)
 		return
 	}
-	for _, d := range lint.Annotation(r.note.sel, data) {
+	if r.clean[string(data)] { // many homes have the same one
+		return
+	}
+	list := lint.Annotation(r.note.sel, data)
+	for _, d := range list {
 		d.File = r.file
 		r.note.reports = append(r.note.reports, reportOf(d))
 	}
+	r.clean[string(data)] = len(list) == 0
 }
 
 // tooMuch describes the bound that the file exceeds, or returns "".

@@ -42,7 +42,8 @@ type denial struct{ sel, why string }
 // if the file leaks and no report says so: then prove has denied a directory, and the
 // annotations must be compiled again.
 func (w *work) prove() (done bool) {
-	w.proof, w.leaks, w.found, done = proof.Check(w.proofInput(w.file)), nil, nil, true
+	w.proof, w.leaks, done = proof.Check(w.proofInput(w.file)), nil, true
+	w.found = make([]Report, 0, len(w.proof.Findings))
 	w.lines = sync.OnceValue(w.programLines)
 	tried := len(w.cured)
 	for _, f := range w.proof.Findings {

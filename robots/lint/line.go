@@ -33,7 +33,9 @@ func (l *linter) lines() {
 			l.malformed(line)
 		case readers.KindAgent:
 			l.agent(line)
-			l.apart[line.Number] = blank && last == readers.KindAgent
+			if blank && last == readers.KindAgent {
+				l.apart[line.Number] = true
+			}
 		case readers.KindAllow, readers.KindDisallow:
 			l.rule(line)
 		case readers.KindField:

@@ -107,7 +107,7 @@ func (rule *MatchRule) repeats(o *MatchRule) bool {
 }
 
 func (r Reader) matcher(list []MatchRule) *Matcher {
-	m := &Matcher{reader: r, rules: list}
+	m := &Matcher{reader: r, rules: list, heads: make([]firstPiece, 0, len(list))}
 	for i := range m.rules {
 		rule := &m.rules[i]
 		if len(rule.Pieces) > 1 && m.pairs == nil {
@@ -128,7 +128,9 @@ func (r Reader) matcher(list []MatchRule) *Matcher {
 		}
 		m.heads = append(m.heads, firstPiece{text, int32(i), int32(i) + 1, up})
 	}
-	m.heads = slices.Clip(m.heads)
+	if len(m.heads) < cap(m.heads)*3/4 {
+		m.heads = slices.Clone(m.heads) // which takes no more memory than it needs
+	}
 	return m
 }
 

@@ -29,7 +29,7 @@ func rightFor(in Input) string {
 	c := policies.c
 	names := policies.Robots()
 	for _, name := range virtual {
-		if slices.ContainsFunc(virtual, func(v string) bool { return c.annotated[v] }) && !c.annotated[name] {
+		if slices.ContainsFunc(virtual, func(v string) bool { return c.named[v] != nil }) && c.named[name] == nil {
 			names = append(names, name)
 		}
 	}
@@ -112,7 +112,7 @@ func rightFor(in Input) string {
 	for _, name := range names {
 		group(name, c.policyOf(name), name == veronica)
 	}
-	if c.annotated[veronica] {
+	if c.named[veronica] != nil {
 		group(nobody, c.policyOf("*"), true)
 	} else {
 		group(veronica, c.policyOf("*"), true)

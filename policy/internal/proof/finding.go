@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
@@ -115,6 +116,9 @@ func (c *checker) author(v *view, l *line) *counted {
 // add counts a finding, and records it unless another robot has the same. Of the names,
 // it takes those that show it.
 func (c *checker) add(f Finding, row int, robot string, v *view, names iter.Seq[string]) {
+	if f.Reader = c.Rows[row].Reader; c.seen[c.key(&f)] {
+		return
+	}
 	for sel := range names {
 		if len(f.Examples) == maxExamples {
 			break
@@ -138,7 +142,7 @@ func (c *checker) add(f Finding, row int, robot string, v *view, names iter.Seq[
 
 func (c *checker) record(f Finding, row int, robot string) {
 	f.Reader, f.Robot = c.Rows[row].Reader, robot
-	key := finding{f.Leak, f.Code, f.Reader, f.File, f.Pattern, f.ByFile, f.Line, f.ByLine, f.Written}
+	key := c.key(&f)
 	if c.seen[key] {
 		return
 	}
@@ -149,6 +153,15 @@ func (c *checker) record(f Finding, row int, robot string) {
 		c.Rows[row].OverBlocks++
 	}
 	c.Findings = append(c.Findings, f)
+}
+
+// key is equal for findings that are the same for several robots.
+func (c *checker) key(f *Finding) uint64 {
+	return maphash.Comparable(c.seed, struct {
+		leak                                bool
+		code, reader, file, pattern, byFile string
+		line, byLine, written               int
+	}{f.Leak, f.Code, f.Reader, f.File, f.Pattern, f.ByFile, f.Line, f.ByLine, f.Written})
 }
 
 // samples are names that a pattern matches; first those that another matches, too, if it
@@ -294,7 +307,7 @@ func (c *checker) readAlone() {
 			f := Finding{Leak: true, Written: l.Number, Pattern: readers.URI.Of(l.Value), Examples: []string{l.Value}}
 			for _, a := range c.list {
 				below := strings.HasPrefix(l.Value, a.dir) || strings.HasPrefix(selector.Decoded(l.Value), a.dir)
-				names := a.named[strings.ToLower(readers.ProductToken(l.Value))] != nil
+				names := len(c.own(a, strings.ToLower(readers.ProductToken(l.Value)))) > 0
 				if f.Dir == "" || below || names {
 					f.File, f.Dir = a.file, a.dir
 				}

@@ -42,13 +42,17 @@ type statement struct {
 
 // group has the lines for some robots.
 type group struct {
-	number int
+	number int // in the order of directories
+	of     *annotation
 	all    bool     // it is for everybody
 	names  []string // in lower case
 	rules  []*rule
 	states []*statement
 	speaks bool // it has an Allow, a Disallow or a Final, even one that matches nothing
 }
+
+// counts reports whether the group says anything.
+func (g *group) counts() bool { return g.speaks || len(g.states) > 0 }
 
 // readNote reads an annotation. Lines before the first User-agent line are for
 // everybody.
@@ -98,15 +102,15 @@ func linesOf(data []byte) iter.Seq[readers.Line] {
 
 // fieldNames are the fields that count in an annotation, and the spellings of them that
 // are forgiven. No spelling of Allow is.
-var fieldNames = map[string][]string{
-	"allow":         {"allow"},
-	"disallow":      {"disallow", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"},
-	"user-agent":    {"user-agent", "useragent", "user agent"},
-	"final":         {"final"},
-	"content-usage": {"content-usage"},
+var fieldNames = [][]string{
+	{"user-agent", "useragent", "user agent"},
+	{"disallow", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"},
+	{"allow"},
+	{"final"},
+	{"content-usage"},
 }
 
-// fieldOf returns the field of a line, as fieldNames spells it, and its value without
+// fieldOf returns the field of a line, in its first spelling, and its value without
 // ASCII blanks around it. The field is "" if the line has none that counts.
 func fieldOf(l readers.Line) (field, value string) {
 	text, _, _ := strings.Cut(l.Text, "\x00")
@@ -124,7 +128,8 @@ func fieldOf(l readers.Line) (field, value string) {
 	}
 
 	name = strings.TrimFunc(name, isBlank)
-	for field, spellings := range fieldNames {
+	for _, spellings := range fieldNames {
+		field := spellings[0]
 		for _, spelling := range spellings {
 			if strings.EqualFold(name, spelling) && (colon || field == "disallow" || field == "user-agent") {
 				return field, strings.TrimFunc(value, isASCIIBlank)

@@ -16,8 +16,7 @@ type annotation struct {
 	denied bool // as a whole, with all below it
 	joined bool // it lies in a joined directory
 	groups []*group
-	all    []*group            // those for everybody
-	named  map[string][]*group // those of each robot
+	all    []*group // those for everybody
 }
 
 // counted is a rule that counts for a robot.
@@ -105,7 +104,8 @@ func (c *checker) count(notes []*annotation, robot string, without bool) (rules 
 			above = above[:len(above)-1]
 		}
 
-		here := a.rulesFor(robot)
+		own := c.own(a, robot)
+		here := a.rulesFor(own)
 		var kept []counted
 		for _, r := range here {
 			if r.allow {
@@ -118,7 +118,7 @@ func (c *checker) count(notes []*annotation, robot string, without bool) (rules 
 			kept = append(kept, r)
 		}
 		rules = append(rules, kept...)
-		states = append(states, a.statesFor(robot)...)
+		states = append(states, a.statesFor(own)...)
 		if len(kept) > 0 {
 			above = append(above, kept)
 		}
@@ -129,10 +129,21 @@ func (c *checker) count(notes []*annotation, robot string, without bool) (rules 
 	return rules, states
 }
 
-// rulesFor returns the rules of an annotation for a robot: its own if there are any, and
-// each Final for everybody, or those for everybody.
-func (a *annotation) rulesFor(robot string) (list []counted) {
-	own := a.named[robot]
+// own returns the groups of an annotation that name a robot.
+func (c *checker) own(a *annotation, robot string) []*group {
+	list := c.named[robot]
+	if len(list) == 0 || len(a.groups) == 0 {
+		return nil
+	}
+	place := func(g *group, number int) int { return g.number - number }
+	from, _ := slices.BinarySearchFunc(list, a.groups[0].number, place)
+	to, _ := slices.BinarySearchFunc(list, a.groups[len(a.groups)-1].number+1, place)
+	return list[from:to]
+}
+
+// rulesFor returns the rules of an annotation for a robot: those of its own groups if there
+// are any, and each Final for everybody, or those for everybody.
+func (a *annotation) rulesFor(own []*group) (list []counted) {
 	speaks := slices.ContainsFunc(own, func(g *group) bool { return g.speaks })
 	if speaks {
 		for _, g := range own {
@@ -153,8 +164,7 @@ func (a *annotation) rulesFor(robot string) (list []counted) {
 }
 
 // statesFor returns the statements by name, and those for everybody.
-func (a *annotation) statesFor(robot string) (list []stated) {
-	own := a.named[robot]
+func (a *annotation) statesFor(own []*group) (list []stated) {
 	for _, g := range own {
 		for _, s := range g.states {
 			list = append(list, stated{s, true})
@@ -348,9 +358,9 @@ func (a *annotation) allows() bool {
 func (c *checker) kinds(notes []*annotation) (robots []string) {
 	ways := map[string]uint64{}
 	for _, a := range notes {
-		for name, groups := range a.named {
-			for _, g := range groups {
-				if c.joined[name] {
+		for _, g := range a.groups {
+			for _, name := range g.names {
+				if c.joined[name] && g.counts() {
 					ways[name] = mixed(ways[name], g.number)
 				}
 			}

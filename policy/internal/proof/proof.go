@@ -10,6 +10,7 @@ package proof
 
 import (
 	"cmp"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -45,13 +46,6 @@ type Finding struct {
 	Examples []string // a few selectors
 }
 
-// finding is what of a Finding is the same for several robots.
-type finding struct {
-	leak                                bool
-	code, reader, file, pattern, byFile string
-	line, byLine, written               int
-}
-
 // Row counts the findings about one reader.
 type Row struct {
 	Reader     string
@@ -82,19 +76,21 @@ var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
 type checker struct {
 	Input
 	*Result
-	list      []*annotation
-	programs  []*rule
-	file      *readers.Parsed
-	groups    []fileGroup
-	inFile    map[string]bool // robots that the file names
-	allows    map[int]string  // the Allows of the file, by line
-	annotated map[string]bool // robots that annotations name
-	tops      map[string]bool // the joined directories
-	joined    map[string]bool // robots that these name
-	shared    *policy         // what joined directories state
-	meetings  map[[2]*rule]*meeting
-	seen      map[finding]bool
-	token     string // no part of the file
+	list     []*annotation
+	programs []*rule
+	file     *readers.Parsed
+	groups   []fileGroup
+	inFile   map[string]bool     // robots that the file names
+	allows   map[int]string      // the Allows of the file, by line
+	named    map[string][]*group // of the annotations, by the robots that they name
+	tops     map[string]bool     // the joined directories
+	joined   map[string]bool     // robots that these name
+	shared   *policy             // what joined directories state
+	meetings map[[2]*rule]*meeting
+	memory   memory
+	seed     maphash.Seed
+	seen     map[uint64]bool // findings, by their hashes
+	token    string          // no part of the file
 }
 
 // fileGroup is a group of the robots.txt.
@@ -109,8 +105,8 @@ func newChecker(in Input) *checker {
 		in.Readers = readers.All()
 	}
 	c := &checker{Input: in, Result: &Result{}, file: readers.Open(in.File), programs: programLines(in.Programs),
-		inFile: map[string]bool{}, allows: map[int]string{}, annotated: map[string]bool{}, tops: map[string]bool{}, joined: map[string]bool{},
-		meetings: map[[2]*rule]*meeting{}, seen: map[finding]bool{}, token: "zqj"}
+		inFile: map[string]bool{}, allows: map[int]string{}, named: map[string][]*group{}, tops: map[string]bool{}, joined: map[string]bool{},
+		meetings: map[[2]*rule]*meeting{}, seed: maphash.MakeSeed(), seen: map[uint64]bool{}, token: "zqj"}
 	for strings.Contains(string(in.File), c.token) {
 		c.token += "j"
 	}
@@ -201,13 +197,13 @@ func (c *checker) readNotes() {
 		}
 		a := byDir[n.Dir]
 		if a == nil {
-			a = &annotation{dir: n.Dir, file: n.File, named: map[string][]*group{}, joined: c.tops[topOf(n.Dir)]}
+			a = &annotation{dir: n.Dir, file: n.File, joined: c.tops[topOf(n.Dir)]}
 			byDir[n.Dir] = a
 			c.list = append(c.list, a)
 		}
 		for _, g := range readNote(n) {
 			number++
-			g.number = number
+			g.number, g.of = number, a
 			a.groups = append(a.groups, g)
 			slices.Sort(g.names)
 			g.names = slices.Compact(g.names)
@@ -215,9 +211,8 @@ func (c *checker) readNotes() {
 				a.all = append(a.all, g)
 			}
 			for _, name := range g.names {
-				if g.speaks || len(g.states) > 0 {
-					a.named[name] = append(a.named[name], g)
-					c.annotated[name] = true
+				if g.counts() {
+					c.named[name] = append(c.named[name], g)
 					c.joined[name] = c.joined[name] || a.joined && name != veronica
 				}
 			}
@@ -276,12 +271,10 @@ func (c *checker) robots() (names []string) {
 	// Count by which groups a robot is named. What joined directories state is for all
 	// robots that they name.
 	ways := map[string]uint64{}
-	for _, a := range c.list {
-		for name, groups := range a.named {
-			for _, g := range groups {
-				if !a.joined || !c.joined[name] {
-					ways[name] = mixed(ways[name], g.number)
-				}
+	for name, groups := range c.named {
+		for _, g := range groups {
+			if !g.of.joined || !c.joined[name] {
+				ways[name] = mixed(ways[name], g.number)
 			}
 		}
 	}
@@ -292,7 +285,7 @@ func (c *checker) robots() (names []string) {
 	}
 	for i, g := range c.groups {
 		for _, name := range g.names {
-			if name != "" && name != "*" && (c.annotated[name] || name != nobody && !c.isRow(name)) {
+			if name != "" && name != "*" && (c.named[name] != nil || name != nobody && !c.isRow(name)) {
 				ways[name] = mixed(ways[name], -2-i)
 			}
 		}
@@ -350,7 +343,7 @@ func (c *checker) isRow(robot string) bool {
 
 // isNamed reports whether a robot is named, as "*" is, and pairs and virtual agents are.
 func (c *checker) isNamed(robot string) bool {
-	return robot == "*" || c.annotated[robot] || c.inFile[robot] || slices.Contains(virtual, robot) || strings.Contains(robot, "+")
+	return robot == "*" || c.named[robot] != nil || c.inFile[robot] || slices.Contains(virtual, robot) || strings.Contains(robot, "+")
 }
 
 // ask compares what the readers of a robot obey with its policy.
@@ -360,7 +353,7 @@ func (c *checker) ask(robot string, p *policy) {
 		asked := false
 		switch {
 		case r.Agent != "":
-			asked = r.Agent == robot || robot == "*" && !c.annotated[r.Agent]
+			asked = r.Agent == robot || robot == "*" && c.named[r.Agent] == nil
 		case !r.Groups:
 			asked = robot == "*"
 		case named:
@@ -369,7 +362,7 @@ func (c *checker) ask(robot string, p *policy) {
 			asked = r.Lacks(readers.NeedsNames) != 0
 		}
 		if asked {
-			c.compare(i, robot, newView(p, r, r.Rules(c.file, robot)))
+			c.compare(i, robot, newView(p, r, r.Rules(c.file, robot), &c.memory))
 		}
 	}
 }
@@ -389,7 +382,7 @@ func (c *checker) askBoth(x, y string, p, other *policy) {
 		if !c.inFile[x] && !c.inFile[y] {
 			rules = r.Rules(c.file, "*")
 		}
-		v := newView(p, r, rules)
+		v := newView(p, r, rules, &c.memory)
 		v.others = []*policy{other}
 		c.compare(i, x+"+"+y, v)
 	}

@@ -48,23 +48,30 @@ type line struct {
 // stands reports whether a line stands for an empty group: nobody can ask for it.
 func (l *line) stands() bool { return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots" }
 
-func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
-	v := &view{reader: r, policy: p, lines: make([]line, 0, len(rules))}
-	all := make([]readers.MatchRule, 0, len(rules))
+// memory is what a view takes, for the next one.
+type memory struct {
+	lines       []line
+	all, denies []readers.MatchRule
+}
+
+// newView makes a view, which lives until the next one takes its memory.
+func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view {
+	v := &view{reader: r, policy: p, lines: m.lines[:0]}
+	all := m.all[:0]
 	others := false // than Disallows that a request may match
 	for i, rule := range rules {
 		for _, q := range r.Patterns(rule) {
 			if r.Choice == readers.FirstMatch {
 				q.Size = -i
 			}
-			m := readers.MatchRule{Pattern: q, Allow: rule.Allow, Ref: rule.Line}
-			all = append(all, m)
+			match := readers.MatchRule{Pattern: q, Allow: rule.Allow, Ref: rule.Line}
+			all = append(all, match)
 			others = others || rule.Allow || isOdd(&q)
 			if isOdd(&q) {
 				continue
 			}
 			if isPrefix(&q) && readers.Plain(q.Pieces[0]) { // which all forms have as it is
-				l := line{MatchRule: m, uri: readers.Pattern{Pieces: q.Pieces, Size: len(q.Pieces[0])}}
+				l := line{MatchRule: match, uri: readers.Pattern{Pieces: q.Pieces, Size: len(q.Pieces[0])}}
 				if rule.Allow {
 					l.by = p.opens(&l.uri)
 				}
@@ -72,7 +79,7 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
 				continue
 			}
 			for i, uri := range inURI(r.Forms[0], &q) {
-				l := line{MatchRule: m, uri: uri, cut: i > 0 && len(extra[r.Forms[0]]) > 0}
+				l := line{MatchRule: match, uri: uri, cut: i > 0 && len(extra[r.Forms[0]]) > 0}
 				if rule.Allow {
 					l.by = p.opens(&uri)
 				}
@@ -83,14 +90,16 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule) *view {
 	v.all = r.NewMatcher(all)
 	v.denies = v.all
 	if others {
-		var denies []readers.MatchRule
-		for _, m := range all {
-			if !m.Allow && !isOdd(&m.Pattern) {
-				denies = append(denies, m)
+		denies := m.denies[:0]
+		for _, match := range all {
+			if !match.Allow && !isOdd(&match.Pattern) {
+				denies = append(denies, match)
 			}
 		}
 		v.denies = exact.NewMatcher(denies)
+		m.denies = denies
 	}
+	m.lines, m.all = v.lines, all
 
 	for i := range v.lines {
 		if l := &v.lines[i]; l.Allow {
