@@ -159,7 +159,7 @@ func (m *longRun) compare() {
 		return
 	}
 	var got []byte
-	for began := time.Now(); time.Since(began) < maxWait; time.Sleep(5 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < maxRest+maxWait; time.Sleep(5 * time.Millisecond) {
 		if got, err = harness.Exchange("127.3.1.1", m.Addr, "robots.txt", nil); err == nil && bytes.Equal(got, fresh.Robots) {
 			m.rewritten = append(m.rewritten, time.Since(began))
 			return

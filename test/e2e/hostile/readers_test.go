@@ -35,8 +35,9 @@ type reader struct {
 type answer struct{ at, took time.Duration }
 
 const (
-	readerRate = 100             // requests a second
-	maxWait    = 8 * time.Second // how long an answer may take while everything breaks
+	readerRate = 100              // requests a second
+	maxRest    = 10 * time.Second // how long a directory rests at most after its changes cost much
+	maxWait    = 8 * time.Second  // how long an answer may take while everything breaks
 	// staleness is how old a text may be: a root that is exchanged while there are no
 	// descriptors, for 3.3 s, is served a second after there are some.
 	staleness = 6 * time.Second
