@@ -519,7 +519,7 @@ type worker struct {
 	space [batch]closing
 	room  [64]unix.EpollEvent
 	buf   [selector.MaxRequest]byte
-	first conn    // that was just accepted
+	spare *conn   // for the next connection: most need none for long
 	req   Request // that quick is asked about
 }
 
@@ -540,8 +540,7 @@ func (w *worker) serve() {
 			wait.reset()
 		}
 		for _, a := range w.accepted {
-			w.first = conn{polled: polled{loop: w.loop, fd: a.fd}, accepted: a.at, remote: a.remote}
-			w.read(&w.first)
+			w.read(w.newConn(a))
 		}
 		for _, c := range w.late {
 			w.read(c)
@@ -552,8 +551,7 @@ func (w *worker) serve() {
 			}
 		}
 		for _, a := range w.more {
-			w.first = conn{polled: polled{loop: w.loop, fd: a.fd}, accepted: a.at, remote: a.remote}
-			w.drain(w.own(&w.first))
+			w.drain(w.newConn(a))
 		}
 	}
 }
@@ -798,18 +796,25 @@ func (w *worker) handle(c *conn) {
 	}
 }
 
-// own returns a connection that may be kept.
-func (w *worker) own(c *conn) *conn {
-	if c != &w.first {
-		return c
+// newConn returns a connection, which is used again for the next one unless it is kept.
+func (w *worker) newConn(a closing) *conn {
+	if w.spare == nil {
+		w.spare = new(conn)
 	}
-	return &conn{polled: c.polled, head: c.head, ended: c.ended, accepted: c.accepted, remote: c.remote, local: c.local, asks: c.asks,
-		proxied: c.proxied, counted: c.counted, tooFast: c.tooFast, begun: c.begun, slot: c.slot}
+	*w.spare = conn{polled: polled{loop: w.loop, fd: a.fd}, accepted: a.at, remote: a.remote}
+	return w.spare
+}
+
+// keep lets a connection stay beyond the work on it.
+func (w *worker) keep(c *conn) {
+	if c == w.spare {
+		w.spare = nil
+	}
 }
 
 // hold lets a connection wait for more of its request.
 func (w *worker) hold(c *conn) {
-	c = w.own(c)
+	w.keep(c)
 	if c.slot == nil {
 		if why := w.admit(c, reading); why != admitted {
 			w.refuse(c, why)
@@ -846,6 +851,7 @@ func (w *worker) refuse(c *conn, why refusal) {
 
 // drain reads in a goroutine what the client of an answered connection still sends.
 func (w *worker) drain(c *conn) {
+	w.keep(c)
 	if w.admit(c, lingering) != admitted { // it has what it wanted
 		w.leave(c, closed)
 		poll.Close(c.fd)
@@ -857,7 +863,7 @@ func (w *worker) drain(c *conn) {
 
 // goOn starts a goroutine for a connection, and reports whether there is room for it.
 func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
-	c = w.own(c)
+	w.keep(c)
 	if why := w.admit(c, state); why != admitted {
 		w.refuse(c, why)
 		return false

@@ -63,17 +63,6 @@ func (f *Flags) outside(p Place, file ownFile, trees servedDirs) error {
 		f.option(file.flag), file.path, tree)}
 }
 
-// Outside returns the first file of gophd itself that lies in a directory that is served.
-func (f Flags) Outside() error {
-	trees := f.servedDirs(Place{})
-	for _, file := range f.ownFiles() {
-		if err := f.outside(Place{}, file, trees); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // A servedDir is a directory that is served, and the flag that names it.
 type servedDir struct {
 	flag string

@@ -284,7 +284,8 @@ func (c *Settings) readablePair(p Place, f keypair.CertKey) error {
 func (c *Settings) ownersSeen(p Place) error {
 	from := c.site.UsersMinUID
 	text, err := files.ReadFile(p.at("/proc/self/uid_map"), 1<<20)
-	if err != nil || MapsUsers(string(text), from) {
+	last := max(from, maxUserUID)
+	if err != nil || covers(string(text), from, last) {
 		return nil
 	}
 	hint, command := "the user namespace of gophd must map these uids", ""
@@ -293,14 +294,11 @@ func (c *Settings) ownersSeen(p Place) error {
 		hint = "the unit forbids it: " + command
 	}
 	return &exit.CommandError{Status: exit.Usage, Hint: hint, Mend: command, Err: fmt.Errorf(
-		"%s: gophd cannot see whose files are whose: its uid map lacks some of %d to %d", c.option("users"), from, max(from, maxUserUID))}
+		"%s: gophd cannot see whose files are whose: its uid map lacks some of %d to %d", c.option("users"), from, last)}
 }
 
 // maxUserUID is the last uid of a person's account (UID_MAX of login.defs).
 const maxUserUID = 60000
-
-// MapsUsers reports whether a uid_map maps the accounts of users, whose uids begin with from.
-func MapsUsers(uidMap string, from int) bool { return covers(uidMap, from, max(from, maxUserUID)) }
 
 // covers reports whether a uid_map (user_namespaces(7)) maps all uids from first to last.
 func covers(uidMap string, first, last int) bool {

@@ -25,7 +25,7 @@ func (u *Identity) Access(path string, what uint32) error {
 	case u == nil || u.UID == os.Geteuid():
 		return access(path, what)
 	case os.Geteuid() == 0 && canAct:
-		return u.Act(path, func() error { return access(path, what) })
+		return u.act(func() error { return access(path, what) })
 	}
 	if dir := filepath.Dir(path); dir != path {
 		if err := u.Access(dir, MayEnter); err != nil {

@@ -16,10 +16,9 @@ import (
 // canAct: Linux keeps the ids of each thread apart.
 const canAct = true
 
-// Act makes a call with the ids of an account, which takes root's rights. The other threads
-// of the process keep theirs. With a path it is a disk.Caller; the call must not use another
-// goroutine.
-func (u *Identity) Act(_ string, call func() error) error {
+// act makes a call with the ids of an account, which takes root's rights. The other threads
+// of the process keep theirs. The call must not use another goroutine.
+func (u *Identity) act(call func() error) error {
 	if u.UID == os.Geteuid() {
 		return call()
 	}

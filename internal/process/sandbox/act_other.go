@@ -4,5 +4,5 @@ package sandbox
 
 const canAct = false
 
-// Act makes a call as this process does: here the ids of one thread cannot be changed.
-func (u *Identity) Act(_ string, call func() error) error { return call() }
+// act makes a call as this process does: here the ids of one thread cannot be changed.
+func (u *Identity) act(call func() error) error { return call() }

@@ -14,14 +14,6 @@ func InUnit() bool {
 	return os.Getenv("INVOCATION_ID") != "" && (!ok || pid == strconv.Itoa(os.Getpid()))
 }
 
-// Setting names a flag as it is set where gophd runs: in the settings of the unit, or as it is.
-func Setting(flag string) string {
-	if !InUnit() {
-		return "-" + flag
-	}
-	return "GOPHD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) + " (in /etc/default/gophd)"
-}
-
 // DropIn returns the commands that activate a drop-in of the package (examples/systemd), for
 // the hint of a message, or "" outside a unit.
 func DropIn(name string) string {
