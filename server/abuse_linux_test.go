@@ -99,7 +99,7 @@ func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 		t.Errorf("another address got %q", got)
 	}
 	_, _ = refused(addr)
-	if got := strings.Count(log.String(), `msg=refused remote=127.0.0.2 reason="connections of the address" times=1`); got != 1 {
+	if got := strings.Count(log.String(), `msg=refused remote=127.0.0.2 reason="per-address limit" times=1`); got != 1 {
 		t.Errorf("%d log lines:\n%s", got, &log)
 	}
 }

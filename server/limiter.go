@@ -82,7 +82,7 @@ const (
 // Error is for the log.
 func (r refusal) Error() string {
 	return [reasons]string{
-		"admitted", "connections of the address", "connections in all", "made room for others", "rate of the address",
+		"admitted", "per-address limit", "connection limit", "evicted", "rate limit",
 		"TLS is not offered", "HTTP is not offered",
 	}[r]
 }

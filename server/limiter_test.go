@@ -85,7 +85,7 @@ func TestMadeRoomIsTold(t *testing.T) {
 		}
 	}
 	counts := srv.Counts()
-	told := strings.Count(log.String(), `remote=10.0.0.0 reason="made room for others"`)
+	told := strings.Count(log.String(), `remote=10.0.0.0 reason=evicted`)
 	if closed.Load() != 2 || told != 1 || counts.Refused[madeRoom.Error()] != 1 || len(counts.Refusers) != 1 {
 		t.Errorf("%d had to go, %+v, %d times in the log:\n%s", closed.Load(), counts, told, &log)
 	}

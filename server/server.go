@@ -308,7 +308,7 @@ func (r *run) drain(abort func()) {
 	select {
 	case <-done:
 	case <-time.After(lastWait):
-		r.logger.Error("stopped although requests had not ended", "connections", r.Counts().Writing)
+		r.logger.Error("stopped with requests open", "connections", r.Counts().Writing)
 	}
 }
 

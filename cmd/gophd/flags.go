@@ -48,14 +48,14 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catLimits.duration(&f.StallTimeout, "stall-timeout", server.DefaultStallTimeout, "`DURATION` ends a reply without progress"),
 		catLimits.duration(&f.Drain, "drain", server.DefaultDrainTimeout, "`DURATION` for open replies after SIGTERM"),
 		catLimits.number(&f.MaxConns, "max-conns", 0, math.MaxInt32, "`N` open connections (default: half the open-file limit)"),
-		catLimits.number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, math.MaxInt32, "`N` of one address or IPv6 /56; 0 is any"),
+		catLimits.number(&f.MaxConnsPerIP, "max-conns-per-ip", server.DefaultMaxConnsPerIP, math.MaxInt32, "`N` connections per address or IPv6 /56; 0: no limit"),
 		mode(catLimits, &f.Enforce, "enforce", "`MODE` make robots obey the file that they fetched: off, slow, refuse", "off", "slow", "refuse"),
-		catLimits.blocks(&f.EnforceSpare, "enforce-spare", "`CIDR` that -enforce spares, such as a public proxy").of("-enforce slow"),
-		catLimits.rate(&f.Rate, "rate", "`N` requests a second per address; 0 is any"),
-		catLimits.number(&f.Burst, "burst", server.DefaultBurst, math.MaxInt32, "`N` requests at once, with -rate").of("-rate 2"),
+		catLimits.blocks(&f.EnforceSpare, "enforce-spare", "`CIDR` that -enforce exempts, such as a public proxy").of("-enforce slow"),
+		catLimits.rate(&f.Rate, "rate", "`N` requests per second and address; 0: no limit"),
+		catLimits.number(&f.Burst, "burst", server.DefaultBurst, math.MaxInt32, "`N` requests at once before -rate counts").of("-rate 2"),
 		mode(catWatch, &f.Watch, "watch", "`MODE` inotify, poll or off", "inotify", "poll", "off"),
 		catWatch.duration(&f.Poll, "poll", watch.DefaultPoll, "`DURATION` between two readings of everything"),
-		catWatch.duration(&f.PollRemote, "poll-remote", watch.DefaultPollRemote, "`DURATION` between looks at network file systems"),
+		catWatch.duration(&f.PollRemote, "poll-remote", watch.DefaultPollRemote, "`DURATION` between two comparisons of network file systems"),
 		catLog.yes(&f.Quiet, "quiet", "warnings and errors only"),
 		catLog.yes(&f.Verbose, "v", "requests, and connections without one, too"),
 		catLog.word(&f.LogFormat, "log-format", "`FORMAT` short, text, json, or auto: by the reader", logs.Formats...),
@@ -65,7 +65,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catLog.text(&f.Metrics, "metrics", "", "`ADDR` for Prometheus, such as localhost:9170"),
 		catRights.text(&f.User, "user", "", "`USER[:GROUP]` switch to it once ports are open"),
 		catRights.word(&f.Sandbox, "sandbox", "`MODE` require, auto (what works) or off", "auto", "require", "off"),
-		catRights.yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that DIR can be exchanged by a rename"),
+		catRights.yes(&f.SandboxParent, "sandbox-parent", "the sandbox shows DIR's parent, so that a rename can replace DIR"),
 	)
 }
 

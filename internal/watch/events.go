@@ -64,7 +64,7 @@ func hint(err error) string {
 	case errors.Is(err, syscall.EMFILE):
 		return "raise the limit: " + diag.Command("sysctl", "fs.inotify.max_user_instances=1024")
 	}
-	return "changes show later, robots.txt up to a round later"
+	return "changes are noticed late, those of robots.txt up to a round later"
 }
 
 // read takes events until the source is closed.

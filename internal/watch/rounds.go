@@ -62,7 +62,7 @@ func (w *Watcher) rounds(ctx context.Context) {
 		w.compareAll(ctx, todo, &todo)
 		if first && len(todo) == 0 {
 			first = false
-			w.log().Info("directories are compared, for changes that no event reports", "directories", all, "every", (time.Since(began) + roundEvery).Round(time.Second))
+			w.log().Info("comparing directories, since no event reports their changes", "directories", all, "every", (time.Since(began) + roundEvery).Round(time.Second))
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (m *mounts) look(w *Watcher) {
 	w.mu.Unlock()
 	for name, is := range remote {
 		if is && !before[name] {
-			w.log().Info("a remote file system does not report changes: it is compared from time to time", "directory", name, "every", cmp.Or(w.PollRemote, DefaultPollRemote))
+			w.log().Info("a remote file system reports no changes: gophd compares it regularly", "directory", name, "every", cmp.Or(w.PollRemote, DefaultPollRemote))
 		}
 	}
 	if m.data != nil && was != now {

@@ -232,7 +232,7 @@ func (w *Watcher) pause(t string, d time.Duration, why, hint string) {
 	w.touch(path.Dir(t))
 	if !w.told[t] {
 		w.told[t] = true
-		w.log().Warn("a directory is not watched, changes in it show later", "directory", t, "why", why,
+		w.log().Warn("a directory is not watched: its changes are noticed late", "directory", t, "why", why,
 			"hint", cmp.Or(hint, "no other directory is affected; it is watched again when it changes less"))
 	}
 }
@@ -256,7 +256,7 @@ func (w *Watcher) pauseLargest(err error) bool {
 		}
 	}
 	if most != "" {
-		w.pause(most, w.every(aLongWhile), "the kernel watches no more directories, and this one has the most", hint(err))
+		w.pause(most, w.every(aLongWhile), "the kernel's limit of watches is reached, and this directory has the most", hint(err))
 	}
 	return most != ""
 }
@@ -326,7 +326,7 @@ func (w *Watcher) complain(err error) {
 		w.retry = time.Now().Add(w.every(aLongWhile)) // to find out costs a complete reading
 	}
 	if !w.refused {
-		w.log().Warn("the kernel reports no changes: they are looked for", "error", err, "hint", hint(err))
+		w.log().Warn("the kernel reports no changes: gophd compares directories instead", "error", err, "hint", hint(err))
 	}
 	w.refused = true
 }

@@ -380,7 +380,7 @@ func (c *converter) lose(line int, code, format string, args ...any) {
 	}
 	if len(c.lost) >= maxLost {
 		if len(c.lost) == maxLost {
-			c.lost = append(c.lost, diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: "more than that could not be said"})
+			c.lost = append(c.lost, diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: "further losses omitted"})
 		}
 		return
 	}

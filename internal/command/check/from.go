@@ -45,8 +45,8 @@ var formers = []former{
 	{name: "spacecookie", section: "spacecookie", unit: "spacecookie.socket", read: readObject},
 }
 
-// ServerNames are the servers that -from knows.
-func ServerNames() (names []string) {
+// serverNames are the servers that -from knows.
+func serverNames() (names []string) {
 	for _, s := range formers {
 		names = append(names, s.name)
 	}
@@ -67,7 +67,7 @@ func formerNamed(name string) (*former, error) {
 		}
 		return &s, nil
 	}
-	return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q, but %s", name, strings.Join(ServerNames(), ", "))
+	return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q, but %s", name, strings.Join(serverNames(), ", "))
 }
 
 // An optionRow is a row of the table.

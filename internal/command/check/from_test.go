@@ -130,7 +130,7 @@ func TestPageHasTheTable(t *testing.T) {
 	text, err := os.ReadFile(name)
 	must(t, err)
 	page := string(text)
-	for _, server := range ServerNames() {
+	for _, server := range serverNames() {
 		s, err := formerNamed(server)
 		must(t, err)
 		before, rest, ok := strings.Cut(page, "\n\n\n"+s.section+"\n\n")
@@ -186,7 +186,7 @@ func (s *former) table() string {
 // in a configuration.
 func TestRows(t *testing.T) {
 	values := map[string]string{"NAME": "name", "PORT": "7071", "N": "7", "DIR": "/dir", "OLD": "old", "NEW": "new", "HOMES": "/homes", "ADDR": "192.0.2.1:7", "ADDRESS": "192.0.2.1"}
-	for _, name := range ServerNames() {
+	for _, name := range serverNames() {
 		s, err := formerNamed(name)
 		must(t, err)
 		if len(s.rows) < 6 {

@@ -38,7 +38,7 @@ func (x *examination) mayNotAsk() []Finding {
 	case x.faults > 0 && x.Only == "":
 		return unknownf("not requested: mend the faults above first")
 	case len(x.at) == 0:
-		return unknownf("no port to ask at")
+		return unknownf("the settings name no port")
 	}
 	return nil
 }

@@ -529,7 +529,7 @@ func TestIdleGoesFirst(t *testing.T) {
 	if _, err := io.WriteString(newcomer, "GET / HTTP/1.1\r\nHost"); err != nil {
 		t.Fatal(err)
 	}
-	if err, n := <-gone, s.srv.Counts().Refused["made room for others"]; n != 1 {
+	if err, n := <-gone, s.srv.Counts().Refused["evicted"]; n != 1 {
 		t.Errorf("%d have made room for the newcomer, and one has gone: %v", n, err)
 	}
 }

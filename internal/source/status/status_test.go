@@ -63,7 +63,7 @@ func TestPage(t *testing.T) {
 	for page, wanted := range map[string][]string{
 		string(a.Body): {
 			"gophd 1.2.3 (go", "\n  requests: 4, at most ", "\n  not served: 1, at most 1 a minute\n", "\n  for robots.txt: 1, at most 1 a minute\n  ..", "  ok           3  ████████████████████\n", "  not_found    1  ██████\n",
-			"  over gopher  4\n", "  bytes sent   40\n", "  accepted   0\n", "  rate of the address         0\n", "  fetched                        1\n  then asked for what it denies  1\n  <b>someone</b>                 1\n",
+			"  over gopher  4\n", "  bytes sent   40\n", "  accepted   0\n", "  rate limit           0\n", "  fetched                        1\n  then asked for what it denies  1\n  <b>someone</b>                 1\n",
 			"\nReloads\n  done     1\n  failed   1\n", "\n  error: \"a disk\"\n", "\n  .robots:3: warning: ", "  did not fit into the index  6\n", "  lines lost  7\n",
 		},
 		a.HTML: {
