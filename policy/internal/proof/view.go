@@ -56,6 +56,9 @@ type memory struct {
 
 // newView makes a view, which lives until the next one takes its memory.
 func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view {
+	if !r.Groups {
+		rules = distinct(rules)
+	}
 	v := &view{reader: r, policy: p, lines: m.lines[:0]}
 	all := m.all[:0]
 	others := false // than Disallows that a request may match
@@ -112,6 +115,21 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view
 	v.allows.sort()
 	v.loose.sort()
 	return v
+}
+
+// distinct returns rules without those that repeat an earlier one, as the groups of a file
+// do.
+func distinct(rules []readers.Rule) []readers.Rule {
+	type key struct {
+		allow   bool
+		pattern string
+	}
+	seen := make(map[key]bool, len(rules))
+	return slices.DeleteFunc(rules, func(r readers.Rule) bool {
+		repeats := seen[key{r.Allow, r.Pattern}]
+		seen[key{r.Allow, r.Pattern}] = true
+		return repeats
+	})
 }
 
 // isOdd reports whether no request matches a pattern.
