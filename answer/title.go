@@ -248,11 +248,13 @@ func marked(lines []string, isMarkdown bool) string {
 		if fenced {
 			continue
 		}
-		isHeading := strings.HasPrefix(line, "#")
-		if i+1 < len(lines) && strings.TrimSpace(line) != "" && isUnderline(lines[i+1]) {
-			isHeading = true
+		title := ""
+		if strings.HasPrefix(line, "#") {
+			title = CleanTitle(line) // a date in it belongs to it
+		} else if i+1 < len(lines) && strings.TrimSpace(line) != "" && isUnderline(lines[i+1]) {
+			title = TitleOf(line)
 		}
-		if title := TitleOf(line); isHeading && title != "" {
+		if title != "" {
 			if isMarkdown {
 				src := []byte("# " + title)
 				title = CleanTitle(PlainMarkdown(goldmark.DefaultParser().Parse(text.NewReader(src)), src))
@@ -334,12 +336,8 @@ func TitleOf(line string) string {
 // undated takes the date off that a line begins or ends with.
 func undated(line string) string {
 	line = strings.TrimSpace(line)
-	if _, ok := menu.Day(line); ok {
-		n := len("2026-01-02")
-		if '0' <= line[4] && line[4] <= '9' {
-			n = len("20260102")
-		}
-		line = line[n:]
+	if _, rest, ok := menu.CutDay(line); ok {
+		line = rest
 	}
 	if i := strings.LastIndexByte(line, ' '); i >= 0 {
 		if _, ok := menu.Day(strings.Trim(line[i+1:], "()[]")); ok {

@@ -96,7 +96,7 @@ func (c Charset) Of(name string, text []byte, whole bool) Charset {
 	switch {
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return charsetUTF16
-	case utf8.Valid(text), !whole && utf8.Valid(text[:lastRune(text)]):
+	case utf8.Valid(text), !whole && utf8.Valid(text[:lastRune(text)]), isDamaged(text):
 		return CharsetUTF8
 	case c == CharsetUTF8:
 		return Charset{}
@@ -108,6 +108,22 @@ func (c Charset) Of(name string, text []byte, whole bool) Charset {
 		return CharsetLatin1
 	}
 	return Charset{}
+}
+
+// isDamaged reports whether a text is UTF-8 but for a few bytes: it was cut, or two texts were
+// put together.
+func isDamaged(text []byte) bool {
+	good, bad := 0, 0
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		switch text = text[n:]; {
+		case r == utf8.RuneError && n == 1:
+			bad++
+		case n > 1:
+			good++
+		}
+	}
+	return good >= 20*bad
 }
 
 // lastRune returns where the last character begins that is not all there; if it

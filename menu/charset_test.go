@@ -29,6 +29,8 @@ func TestCharsets(t *testing.T) {
 	for _, row := range []struct{ set, name, text, label, want string }{
 		{"auto", "a.txt", "ä", "utf-8", "ä"},
 		{"latin1", "a.txt", "ä", "utf-8", "ä"},
+		{"koi8-r", "a.txt", strings.Repeat("ä", 20) + "\xc3", "utf-8", strings.Repeat("ä", 20) + "\xc3"},
+		{"latin1", "a.txt", strings.Repeat("ä", 20) + "\xe9\xe9", "windows-1252", strings.Repeat("Ã¤", 20) + "éé"},
 		{"latin1", "a.txt", "\xdb\xdb", "windows-1252", "ÛÛ"},
 		{"utf-8", "a.txt", "caf\xe9", "unknown-8bit", "caf\xe9"},
 		{"auto", "a.txt", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb", "unknown-8bit", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb"},

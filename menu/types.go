@@ -174,22 +174,25 @@ func DatedText(name string) (day time.Time, ok bool) {
 // 2026.11.22 or 20261122, and after it the end or something that is no digit. Ok is
 // false if it begins with none.
 func Day(s string) (day time.Time, ok bool) {
-	if len(s) >= 8 && isNumber(s[:8]) {
-		return parseDay("20060102", s[:8], s[8:])
-	}
-	if len(s) < 10 || s[4] != s[7] || !strings.ContainsRune("-_.", rune(s[4])) {
-		return time.Time{}, false
-	}
-	sep := s[4:5]
-	return parseDay("2006"+sep+"01"+sep+"02", s[:10], s[10:])
+	day, _, ok = CutDay(s)
+	return day, ok
 }
 
-func parseDay(layout, day, rest string) (time.Time, bool) {
-	if rest != "" && '0' <= rest[0] && rest[0] <= '9' {
-		return time.Time{}, false
+// CutDay is Day, and returns what follows the day.
+func CutDay(s string) (day time.Time, rest string, ok bool) {
+	layout := "20060102"
+	if len(s) >= 10 && s[4] == s[7] && strings.ContainsRune("-_.", rune(s[4])) {
+		sep := s[4:5]
+		layout = "2006" + sep + "01" + sep + "02"
+	} else if len(s) < 8 || !isNumber(s[:8]) {
+		return day, s, false
 	}
-	t, err := time.Parse(layout, day)
-	return t, err == nil && t.Year() >= 1970
+	n := len(layout)
+	if len(s) > n && '0' <= s[n] && s[n] <= '9' {
+		return day, s, false
+	}
+	day, err := time.Parse(layout, s[:n])
+	return day, s[n:], err == nil && day.Year() >= 1970
 }
 
 func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }

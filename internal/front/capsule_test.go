@@ -52,7 +52,7 @@ func TestListedTitles(t *testing.T) {
 		has         []string
 	}{
 		{"gemini", "/d/", []string{"=> /d/2026-01-02-why.txt 2026-01-02 Why Gopher\n", "=> /d/tea.md Tea, a short guide (tea.md)\n", "=> /d/old.html Old & new (old.html)\n", "=> /d/a.c a.c\n", "=> /d/secret.txt secret.txt\n"}},
-		{"http", "/d/", []string{`>Why Gopher</a> <span class="kind">2026-01-02-why.txt</span>`, `>Tea, a short guide</a> <span class="kind">tea.md</span>`, ">Old &amp; new</a>", ">a.c</a></li>", ">secret.txt</a></li>"}},
+		{"http", "/d/", []string{`<time>2026-01-02</time> <a href="/d/2026-01-02-why.txt">Why Gopher</a> <span class="kind">why.txt</span>`, `>Tea, a short guide</a> <span class="kind">tea.md</span>`, ">Old &amp; new</a>", ">a.c</a></li>", ">secret.txt</a></li>"}},
 		{"gopher", "/d/", []string{"02026-01-02-why.txt\t", "0tea.md\t"}},
 		{"gemini", "/", []string{"# h\n\n" + prose}},
 		{"http", "/", []string{`<p class="info"><span class="p">A paragraph that has one  wide gap`}},

@@ -40,6 +40,7 @@ var wholeTexts = []struct{ suffix, text, title string }{
 	{".txt", "Dear reader,\nI write in short lines\nas poems do.\n", ""},
 	{".md", "An opening line\n\n# Tea, a *short* guide\n\nText with `code`.\n\n- [ ] a task\n- [x] done\n", "Tea, a short guide"},
 	{".gmi", "An opening line\n\n# Tea\n\nText.\n=> https://h.example/ A link\n* item\n> quote\n```\n  art\n```\n", "Tea"},
+	{".gmi", "# Week update of 2026-01-02\n\nText.\n", "Week update of 2026-01-02"},
 	{".py", "# A comment\n\nprint('x')\n", ""},
 	{".txt", "package main\n\nimport \"fmt\"\n", "package main"},
 	{".txt", "Chapter one  ........  1\nChapter two  ........  2\n", ""},

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/gophd/gophd/answer"
@@ -239,6 +240,9 @@ func (p *page) link(w *pageWriter, q *answer.Asked, it menu.Item) link {
 	}
 	if title, rest := q.ListedTitle(it); title != "" {
 		l.Label, l.Note = title, rest
+		if day, name, ok := menu.CutDay(rest); ok { // it stands before the title, and the rest of the name behind it
+			l.Day, l.Note = day.Format(time.DateOnly), strings.TrimLeft(name, "-_. ")
+		}
 	}
 	switch {
 	case t.URL != "":

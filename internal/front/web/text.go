@@ -33,6 +33,7 @@ type link struct {
 	Away   bool         // it leads to another server
 	Asks   bool         // it has a form for words
 	Label  string
+	Day    string // before the label
 	Hidden bool // the label, from those who see the heading of the page
 	Icon   *icon
 	Note   string
