@@ -2,6 +2,7 @@ package menu
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,10 +47,27 @@ const nowhere = "error.host"
 type Item struct {
 	Type     byte   // if zero, information
 	Below    bool   // of information: it is about the link above it
+	Hits     []Hit  // of information: what was searched for in the Label
 	Label    string // what people read; control characters are sent as spaces
 	Selector string // what to send for it
 	Host     string // if empty, "error.host", which no client can reach
 	Port     int    // if zero, 70, and 1 where Host is empty
+}
+
+// A Hit is a part of a label, in bytes.
+type Hit struct{ From, To int }
+
+// Text returns the label with its hits between asterisks, and behind blanks if it is below a
+// link, for fronts that have nothing better.
+func (it Item) Text() string {
+	text := it.Label
+	for _, h := range slices.Backward(it.Hits) {
+		text = text[:h.From] + "*" + text[h.From:h.To] + "*" + text[h.To:]
+	}
+	if it.Below {
+		text = "   " + text
+	}
+	return text
 }
 
 // Info returns a line of information, which links nothing.
@@ -67,7 +85,7 @@ func ErrorItem(msg string) Item { return Item{Type: TypeError, Label: msg} }
 func (it Item) AppendTo(b []byte) []byte {
 	it = it.sound()
 	b = append(b, it.Type)
-	b = selector.AppendClean(b, it.Label)
+	b = selector.AppendClean(b, it.Text())
 	b = append(b, '\t')
 	b = append(b, it.Selector...)
 	b = append(b, '\t')

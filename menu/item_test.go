@@ -2,6 +2,7 @@ package menu_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestItemAppendTo(t *testing.T) {
 		{menu.Item{Type: ' ', Label: "x", Selector: "/a", Host: "a"}, "ix\t\terror.host\t1\r\n"},
 		{menu.Item{Type: '\n', Label: "x", Selector: "/a", Host: "a"}, "ix\t\terror.host\t1\r\n"},
 	} {
-		if got := string(tt.item.AppendTo(nil)); got != tt.want {
+		if got := string(tt.item.AppendTo(nil)); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%+v is written %q, want %q", tt.item, got, tt.want)
 		}
 	}
@@ -48,7 +49,7 @@ func TestParseItem(t *testing.T) {
 		{"3no\t\terror.host\t1", menu.Item{Type: '3', Label: "no", Host: "error.host", Port: 1}},
 	} {
 		got, err := menu.ParseItem(tt.line)
-		if err != nil || got != tt.want {
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("ParseItem(%q) = %+v, %v; want %+v", tt.line, got, err, tt.want)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -31,7 +31,7 @@ func TestNewItemType(t *testing.T) {
 	b := menu.Builder{FS: tree, Host: "h", Port: 70}
 	m, err := b.Menu(t.Context(), ".")
 	want := []menu.Item{{Type: '~', Label: "A tilde", Selector: "/x.bin", Host: "h", Port: 70}, {Type: '~', Label: "y.TIL", Selector: "/y.TIL", Host: "h", Port: 70}}
-	if err != nil || !slices.Equal(m.Items, want) {
+	if err != nil || !reflect.DeepEqual(m.Items, want) {
 		t.Errorf("%+v, %v", m.Items, err)
 	}
 	if menu.TypeName('~') != "tilde" || !menu.IsType('~') || menu.IsType(0) || menu.IsType('?') {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -260,7 +261,7 @@ func (d *daemon) numbers(way walk) string {
 			if other.Type != 'i' {
 				n++
 			}
-			if other == it {
+			if reflect.DeepEqual(other, it) {
 				break
 			}
 		}

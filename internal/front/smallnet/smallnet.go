@@ -240,7 +240,7 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question st
 		if i > last {
 			fence(false)
 		}
-		label := oneLine(it.Label)
+		label := oneLine(it.Text())
 		if answer.IsInfo(it) {
 			blank := strings.TrimSpace(label) == ""
 			if !block.Drawn && !blank {

@@ -55,7 +55,7 @@ func (question) Answer(q *answer.Asked) (*answer.Value, error) {
 	}
 	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch, Prompt: "What for?"}
 	if q.Request.Query != "" {
-		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, {Type: menu.TypeInfo, Below: true, Label: "   a line of it"}, menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
+		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, {Type: menu.TypeInfo, Below: true, Label: "a line of it", Hits: []menu.Hit{{From: 2, To: 6}}}, menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
 	}
 	return a, nil
 }
@@ -208,7 +208,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/a%20b%25.txt":                       "20 text/plain; charset=utf-8\r\nodd name\n",
 		"gemini://here.example/secret/x.txt":                       "20 text/plain; charset=utf-8\r\nnot for robots\n",
 		"gemini://here.example/ask":                                "10 What for?\r\n",
-		"gemini://here.example/ask?two%20words":                    gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
+		"gemini://here.example/ask?two%20words":                    gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
 		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\nNames\n=> gopher://far.example/7/find Find\n=> /7/prog/book%20x Book\n",
 		"gemini://here.example/7/prog/book%20x":                    "10 What shall the program get?\r\n",
 		"gemini://here.example/7/prog/book%20x?a%20b":              "31 gemini://here.example/prog/book%20x?a%20b\r\n",
@@ -221,7 +221,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/URL:https://a.test/":                gemtextHead + "=> https://a.test/\n",
 		"gemini://here.example/1/notes":                            "31 gemini://here.example/notes/\r\n",
 		"gemini://here.example/0/about.txt":                        "31 gemini://here.example/about.txt\r\n",
-		"gemini://here.example/ask%09two%20words":                  gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
+		"gemini://here.example/ask%09two%20words":                  gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
 		"gemini://here.example/box/":                               gemtextHead + "# Box\n\n```\n  +-----+\n  | Box |\n ``` not the end\n  +-----+\n```\n\nBox\n\nMore\nBox\n",
 		"gemini://here.example/nope":                               "51 Not found: nothing here has that name\r\n",
 		"gemini://here.example/.hidden":                            "51 Not found: nothing here has that name\r\n",
@@ -277,7 +277,7 @@ func TestSpartan(t *testing.T) {
 		"here.example /afar/ 0\r\n":            "2 text/gemini; charset=utf-8\r\n# afar\n\nNames\n=> gopher://far.example/7/find Find\n=: /prog/book%20x Book\n",
 		"here.example /prog/book%20x 3\r\na b": "2 text/plain; charset=utf-8\r\ngot a b",
 		"here.example /prog/x 6\r\na\r\nb\r\n": "2 text/plain; charset=utf-8\r\ngot a b",
-		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a line of it\n\nDrawn\n\n```\n  /\\\n```\n",
+		"here.example /ask 5\r\nw\x00\trd":     "2 text/gemini; charset=utf-8\r\n# asked for w rd\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
 		"here.example /nope 0\r\n":             "4 Not found: nothing here has that name\r\n",
 		"here.example /broken 0\r\n":           "5 Server error\r\n",
 		"elsewhere.example / 0\r\n":            "4 No such host here\r\n",

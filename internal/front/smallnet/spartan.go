@@ -124,7 +124,7 @@ func isOtherHost(err error) bool { return errors.Is(err, errOtherHost) }
 var nexFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
 	var b bytes.Buffer
 	for _, it := range a.Items {
-		label := oneLine(it.Label)
+		label := oneLine(it.Text())
 		switch t := q.Target(it); {
 		case t.Asks && t.Path != "": // there is no way to ask
 			b.WriteString(label + "\n")

@@ -188,14 +188,12 @@ func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
 // marked returns a line with marks around what was found.
 func marked(it menu.Item) template.HTML {
 	var b strings.Builder
-	for i, part := range strings.Split(strings.TrimSpace(readable([]byte(it.Label))), "*") {
-		if i%2 == 1 {
-			b.WriteString("<mark>" + template.HTMLEscapeString(part) + "</mark>")
-		} else {
-			b.WriteString(template.HTMLEscapeString(part))
-		}
+	at := 0
+	for _, h := range it.Hits {
+		b.WriteString(template.HTMLEscapeString(it.Label[at:h.From]) + "<mark>" + template.HTMLEscapeString(it.Label[h.From:h.To]) + "</mark>")
+		at = h.To
 	}
-	return template.HTML(b.String())
+	return template.HTML(b.String() + template.HTMLEscapeString(it.Label[at:]))
 }
 
 // drawnLine writes a line of a drawing. Its columns are those of the author: an icon stands

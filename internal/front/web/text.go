@@ -34,7 +34,7 @@ type link struct {
 	Asks   bool         // it has a form for words
 	Label  string
 	Day    string // before the label
-	Hidden bool // the label, from those who see the heading of the page
+	Hidden bool   // the label, from those who see the heading of the page
 	Icon   *icon
 	Note   string
 	Below  []template.HTML // lines below it

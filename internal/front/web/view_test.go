@@ -391,7 +391,7 @@ func TestFormsOfSearch(t *testing.T) {
 		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, Search: true})
 	})
 	_, page := s.get("/search?q=x")
-	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", `<p class="info">Here:<`, "!<form", "!Again", `A text</a> <span class="kind">/a.txt</span><p>a <mark>word</mark> of it</p></li>`)
+	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", `<p class="info">Here:<`, "!<form", "!Again", `A text</a> <span class="kind">/a.txt</span><p>a <mark>word</mark> of *it*</p></li>`)
 	_, page = s.get("/search")
 	s.holds("/search", mainOf(page), "<h1>Words</h1>", `<form action="/search"><label><span class="hidden">Words</span> <input`)
 }

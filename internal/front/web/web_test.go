@@ -81,7 +81,7 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 	case "/search":
 		a.Class, a.Items = answer.Question, []menu.Item{{Type: menu.TypeSearch, Label: "Words", Selector: "/search"}}
 		if a.Prompt = "Words"; q.Request.Query != "" {
-			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found"), menu.Info("Here:"), {Type: menu.TypeText, Label: "A text (/a.txt)", Selector: "/a.txt"}, {Type: menu.TypeInfo, Below: true, Label: "   a *word* of it"}}, a.Items...)
+			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found"), menu.Info("Here:"), {Type: menu.TypeText, Label: "A text (/a.txt)", Selector: "/a.txt"}, {Type: menu.TypeInfo, Below: true, Label: "a word of *it*", Hits: []menu.Hit{{From: 2, To: 6}}}}, a.Items...)
 		}
 	case "/made.xml":
 		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"), "application/atom+xml"

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -122,8 +121,12 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 			continue
 		}
 		items = append(items, menu.Item{Type: typ, Label: label(q, plain, dir), Selector: selector.Canonical(plain, dir)})
-		if line := marked(r.Excerpt(text)); line != "" {
-			items = append(items, menu.Item{Type: menu.TypeInfo, Below: true, Label: "   " + line})
+		if line, hits := r.Excerpt(text); line != "" {
+			it := menu.Item{Type: menu.TypeInfo, Below: true, Label: line}
+			for _, h := range hits {
+				it.Hits = append(it.Hits, menu.Hit(h))
+			}
+			items = append(items, it)
 		}
 	}
 	if len(r.Names) > 0 {
@@ -150,14 +153,6 @@ func (s *Searcher) read(q *answer.Asked, plain string, dir bool) (text string, t
 		typ = menu.TypeText
 	}
 	return answer.StripEscapes(text), typ, err
-}
-
-// marked returns a line with the hits between asterisks.
-func marked(line string, hits []search.Span) string {
-	for _, h := range slices.Backward(hits) {
-		line = line[:h.From] + "*" + line[h.From:h.To] + "*" + line[h.To:]
-	}
-	return line
 }
 
 func summary(query string, page int, r search.Results) string {
