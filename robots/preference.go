@@ -24,16 +24,18 @@ type Category struct {
 	Since   string   // day of the edition that brought the key (back), YYYY-MM-DD
 	Until   string   // day of the edition that dropped it; empty while the key is current
 	Instead string   // the current key that replaces it; empty if none does
-	Values  []string // of the signal; nil: yes and no
+	Values  []string // that the signal may have
 	Meaning string
 }
+
+var yesNo = []string{"yes", "no"}
 
 // categories has at most 16 rows: see preferences. A test compares it with the editions in
 // testdata/vocabulary.jsonl.
 var categories = []Category{
-	{Key: "search", Signal: "search", Since: "2025-06-18", Meaning: "to build a search index, and to show links and short excerpts"},
-	{Key: "train-ai", Signal: "ai-train", Since: "2025-07-20", Meaning: "to train or fine-tune AI models"},
-	{Key: "ai-use", Signal: "ai-input", Since: "2026-09-14", Meaning: "as input to AI models, such as for generated answers"},
+	{Key: "search", Signal: "search", Since: "2025-06-18", Values: yesNo, Meaning: "to build a search index, and to show links and short excerpts"},
+	{Key: "train-ai", Signal: "ai-train", Since: "2025-07-20", Values: yesNo, Meaning: "to train or fine-tune AI models"},
+	{Key: "ai-use", Signal: "ai-input", Since: "2026-09-14", Values: yesNo, Meaning: "as input to AI models, such as for generated answers"},
 	{Signal: "use", Since: "2026-07-01", Values: []string{"immediate", "reference", "full"}, Meaning: "how much of the content may be shown"},
 	{Key: "ai", Since: "2025-06-18", Until: "2025-07-20", Instead: "train-ai", Meaning: "to train AI models"},
 	{Key: "genai", Since: "2025-06-18", Until: "2025-07-20", Instead: "train-ai", Meaning: "to train generative AI models"},
@@ -50,30 +52,40 @@ func Categories() []Category { return slices.Clone(categories) }
 
 // CategoryOf returns the category with a key of Content-Usage.
 func CategoryOf(key string) (c Category, known bool) {
-	return category(key, func(c Category) string { return c.Key })
-}
-
-// CategoryOfSignal returns the category with a key of Content-Signal.
-func CategoryOfSignal(key string) (c Category, known bool) {
-	return category(strings.ToLower(key), func(c Category) string { return c.Signal })
-}
-
-func category(key string, of func(Category) string) (Category, bool) {
-	i := slices.IndexFunc(categories, func(c Category) bool { return key != "" && of(c) == key })
-	if i < 0 {
-		return Category{}, false
+	for _, c := range categories {
+		if c.Key == key && key != "" {
+			return c, true
+		}
 	}
-	return categories[i], true
+	return Category{}, false
 }
 
-// IsValue reports whether the category's signal has such a value. Case does not matter.
-func (c Category) IsValue(value string) bool {
-	values := c.Values
-	if values == nil {
-		values = []string{"yes", "no"}
-	}
-	return slices.Contains(values, strings.ToLower(value))
+// Signal is a pair of a Content-Signal line, such as ai-train=no.
+type Signal struct {
+	Text       string   // as written
+	Key, Value string   // in lower case
+	Category   Category // of the key; the zero Category if there is none
 }
+
+// ParseSignals reads the value of a Content-Signal line.
+func ParseSignals(value string) []Signal {
+	var signals []Signal
+	for pair := range strings.SplitSeq(value, ",") {
+		s := Signal{Text: strings.TrimSpace(pair)}
+		key, value, _ := strings.Cut(strings.ToLower(s.Text), "=")
+		s.Key, s.Value = strings.TrimSpace(key), strings.TrimSpace(value)
+		for _, c := range categories {
+			if c.Signal == s.Key && s.Key != "" {
+				s.Category = c
+			}
+		}
+		signals = append(signals, s)
+	}
+	return signals
+}
+
+// IsValid reports whether a category has the key, with this value.
+func (s Signal) IsValid() bool { return slices.Contains(s.Category.Values, s.Value) }
 
 // Preference is a site's preference for one category of use.
 type Preference uint8

@@ -26,85 +26,76 @@ func (a *HostRules) Preferences(rawURL string, header http.Header) []Preference 
 	if !a.Allowed(rawURL) {
 		return nil
 	}
-	p := stating{}
-	for _, s := range a.Usage(rawURL) {
-		p.add(s.Key, s.Preference.String(), place(s.Line, "Content-Usage"))
-	}
-	for _, f := range a.rules.Fields() {
-		if f.Name == "content-signal" {
-			p.signal(f.Value, place(f.Line, "Content-Signal"))
+	var list []Preference
+	add := func(key, value, origin string) {
+		rank := slices.Index(strictness, value)
+		i := slices.IndexFunc(list, func(o Preference) bool { return o.Key == key })
+		switch {
+		case rank < 0: // it states nothing
+		case i < 0:
+			list = append(list, Preference{key, value, origin})
+		case rank > slices.Index(strictness, list[i].Value):
+			list[i] = Preference{key, value, origin}
 		}
 	}
+
+	// What the file states.
+	place := func(line int, field string) string { return fmt.Sprintf("robots.txt:%d: %s", line, field) }
+	for _, s := range a.Usage(rawURL) {
+		add(s.Key, s.Preference.String(), place(s.Line, "Content-Usage"))
+	}
+	for _, f := range a.rules.Fields() {
+		if f.Name != "content-signal" {
+			continue
+		}
+		for _, s := range robots.ParseSignals(f.Value) {
+			switch {
+			case !s.IsValid():
+			case s.Category.Key == "":
+				add(s.Key, s.Value, place(f.Line, "Content-Signal"))
+			default:
+				add(s.Category.Key, s.Value[:1], place(f.Line, "Content-Signal"))
+			}
+		}
+	}
+
+	// What the response states.
 	for _, value := range header.Values("Content-Usage") {
-		said, _ := robots.ParseUsage(value)
-		for _, s := range said {
-			p.add(s.Key, s.Preference.String(), "Content-Usage")
+		stated, _ := robots.ParseUsage(value)
+		for _, s := range stated {
+			add(s.Key, s.Preference.String(), "Content-Usage")
 		}
 	}
 	for _, field := range []string{"X-Robots-Tag", "Robots-Tag"} {
 		for _, value := range header.Values(field) {
-			p.tag(value, a.robot.Names, field)
+			for directive := range strings.SplitSeq(strings.ToLower(a.addressed(value)), ",") {
+				switch strings.TrimSpace(directive) {
+				case "noindex", "none":
+					add("search", "n", field)
+				case "noai":
+					add("train-ai", "n", field)
+					add("ai-use", "n", field)
+				}
+			}
 		}
 	}
-	slices.SortFunc(p.list, func(a, b Preference) int { return strings.Compare(a.Key, b.Key) })
-	return p.list
+	slices.SortFunc(list, func(a, b Preference) int { return strings.Compare(a.Key, b.Key) })
+	return list
 }
-
-func place(line int, field string) string { return fmt.Sprintf("robots.txt:%d: %s", line, field) }
-
-// stating collects preferences.
-type stating struct{ list []Preference }
 
 // strictness orders the values of preferences, the most restrictive last.
 var strictness = []string{"full", "reference", "immediate", "y", "n"}
 
-// add takes a statement. What states nothing, and values that are unknown, are left out.
-func (p *stating) add(key, value, origin string) {
-	rank := slices.Index(strictness, value)
-	if key == "" || rank < 0 {
-		return
+// addressed returns the directives of an X-Robots-Tag, without the name of a robot before
+// them; none if they are for another robot.
+func (a *HostRules) addressed(tag string) string {
+	name, rest, found := strings.Cut(tag, ":")
+	name = strings.TrimSpace(name)
+	if !found || readers.ProductToken(name) != name {
+		return tag
 	}
-	i := slices.IndexFunc(p.list, func(o Preference) bool { return o.Key == key })
-	switch {
-	case i < 0:
-		p.list = append(p.list, Preference{key, value, origin})
-	case rank > slices.Index(strictness, p.list[i].Value):
-		p.list[i] = Preference{key, value, origin}
+	if !slices.ContainsFunc(a.robot.Names, func(own string) bool { return strings.EqualFold(own, name) }) {
+		return ""
 	}
-}
-
-// signal takes the value of a Content-Signal line: search=yes, ai-train=no, use=reference.
-func (p *stating) signal(text, origin string) {
-	for pair := range strings.SplitSeq(strings.ToLower(text), ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		value = strings.TrimSpace(value)
-		c, known := robots.CategoryOfSignal(strings.TrimSpace(name))
-		switch {
-		case !known || !c.IsValue(value):
-		case c.Key == "":
-			p.add(c.Signal, value, origin)
-		default:
-			p.add(c.Key, value[:1], origin)
-		}
-	}
-}
-
-// tag takes the value of an X-Robots-Tag: directives, behind the name of a robot if they are
-// for that one alone.
-func (p *stating) tag(text string, names []string, origin string) {
-	if name, rest, found := strings.Cut(text, ":"); found && readers.ProductToken(name) == strings.TrimSpace(name) {
-		if !slices.ContainsFunc(names, func(own string) bool { return strings.EqualFold(own, strings.TrimSpace(name)) }) {
-			return
-		}
-		text = rest
-	}
-	for directive := range strings.SplitSeq(strings.ToLower(text), ",") {
-		switch strings.TrimSpace(directive) {
-		case "noindex", "none":
-			p.add("search", "n", origin)
-		case "noai":
-			p.add("train-ai", "n", origin)
-			p.add("ai-use", "n", origin)
-		}
-	}
+	return rest
 }

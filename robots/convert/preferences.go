@@ -50,22 +50,16 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 // "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
 // Content-Usage has no words for.
 func usageOf(signal string) (usage robots.Statement, lost []string) {
-	for pair := range strings.SplitSeq(signal, ",") {
-		pair = strings.TrimSpace(pair)
-		key, value, _ := strings.Cut(pair, "=")
-		c, _ := robots.CategoryOfSignal(strings.TrimSpace(key))
-		preference := robots.Unstated
-		switch strings.ToLower(strings.TrimSpace(value)) {
-		case "yes":
-			preference = robots.Yes
-		case "no":
-			preference = robots.No
-		}
-		if c.Key == "" || preference == robots.Unstated {
-			lost = append(lost, pair)
+	for _, s := range robots.ParseSignals(signal) {
+		if !s.IsValid() || s.Category.Key == "" {
+			lost = append(lost, s.Text)
 			continue
 		}
-		usage = usage.Combine(robots.Statement{{Key: c.Key, Preference: preference}})
+		preference := robots.No
+		if s.Value == "yes" {
+			preference = robots.Yes
+		}
+		usage = usage.Combine(robots.Statement{{Key: s.Category.Key, Preference: preference}})
 	}
 	return usage, lost
 }

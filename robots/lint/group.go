@@ -121,11 +121,9 @@ func (l *linter) purposes(g robots.Group) {
 	denies := slices.ContainsFunc(g.Rules, func(r readers.Rule) bool { return !r.Allow && r.Pattern != "" })
 	for _, a := range g.Agents {
 		name := strings.ToLower(a.Token)
-		use, isUse := robots.CategoryOf(name)
-		if !isUse {
-			use, isUse = robots.CategoryOfSignal(name)
-		}
-		isUse = isUse && use.Until == "" && use.Values == nil
+		isUse := slices.ContainsFunc(robots.Categories(), func(c robots.Category) bool {
+			return (name == c.Key || name == c.Signal) && c.Key != "" && c.Until == ""
+		})
 		switch {
 		case !isUse && !slices.Contains(robots.VirtualAgents(), name):
 		case !denies && len(g.Rules) > 0:

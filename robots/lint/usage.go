@@ -92,30 +92,20 @@ func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 
 // signal looks at the value of a Content-Signal line.
 func (l *linter) signal(line readers.Line) {
-	for pair := range strings.SplitSeq(line.Value, ",") {
-		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		key, value = strings.ToLower(strings.TrimSpace(key)), strings.ToLower(strings.TrimSpace(value))
-		switch c, known := robots.CategoryOfSignal(key); {
-		case !known:
-			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", key, strings.Join(signals(), ", "))
-		case !c.IsValue(value):
-			want := c.Values
-			if want == nil {
-				want = []string{"yes", "no"}
-			}
-			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", key, value, strings.Join(want, " or "))
-		}
-	}
-}
-
-// signals returns the keys of Content-Signal.
-func signals() (keys []string) {
+	var keys []string
 	for _, c := range robots.Categories() {
 		if c.Signal != "" {
 			keys = append(keys, c.Signal)
 		}
 	}
-	return keys
+	for _, s := range robots.ParseSignals(line.Value) {
+		switch {
+		case s.Category.Signal == "":
+			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", s.Key, strings.Join(keys, ", "))
+		case !s.IsValid():
+			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", s.Key, s.Value, strings.Join(s.Category.Values, " or "))
+		}
+	}
 }
 
 // license looks at the value of a License line (RSL 1.0).
