@@ -105,18 +105,24 @@ func (c *Client) Get(ctx context.Context, rawURL string) (*HostRules, error) {
 // Allowed decides about one URL. If it cannot learn the rules, it returns a denial
 // and an error; the error is [ErrUnreachable] if the host is to blame.
 func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, error) {
+	_, d, err := c.decide(ctx, rawURL)
+	return d, err
+}
+
+// decide asks the host of a URL.
+func (c *Client) decide(ctx context.Context, rawURL string) (*HostRules, robots.Decision, error) {
 	u, o, err := parse(rawURL)
 	if err != nil {
-		return robots.Decision{}, err
+		return nil, robots.Decision{}, err
 	}
 	a, err := c.get(ctx, o)
 	if err != nil {
-		return robots.Decision{}, err
+		return nil, robots.Decision{}, err
 	}
 	if a.Access == Unreachable {
-		return robots.Decision{}, fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
+		return nil, robots.Decision{}, fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
 	}
-	return a.Decide(target(u)), nil
+	return a, a.Decide(target(u)), nil
 }
 
 func (c *Client) robot() robots.Robot {

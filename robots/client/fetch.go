@@ -158,29 +158,52 @@ var errNotModified = errors.New("not modified")
 
 // fetch is Fetch for a document whose validity may be known.
 func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.ReadCloser, validity, error) {
-	via := []*url.URL{u}
-	for h := f.hops(); ; {
+	r, err := f.follow(ctx, u, known, nil)
+	if err != nil {
+		return nil, validity{}, err
+	}
+	if err := r.asRobotsFile(known); err != nil {
+		_ = r.Body.Close()
+		valid := known.after(r.Header)
+		valid.retry = r.slowDown()
+		return nil, valid, bounded(fmt.Errorf("fetching %s: %w", u.Redacted(), err))
+	}
+	return r.Body, validity{}.after(r.Header), nil
+}
+
+// follow requests a document, and where redirects lead to, at most maxRedirects in a row:
+// the reply may be one redirect more. Before each request it asks admit, unless that is nil,
+// for the rules of the host.
+func (f *Fetcher) follow(ctx context.Context, u *url.URL, known validity, admit func(context.Context, *url.URL) (*HostRules, error)) (*Reply, error) {
+	first, h := u, f.hops()
+	for redirects := 0; ; redirects++ {
+		var rules *HostRules
+		if admit != nil {
+			var err error
+			if rules, err = admit(ctx, u); err != nil {
+				return nil, err
+			}
+		}
+		start := time.Now()
 		r, err := f.open(ctx, u, h, known)
 		if err != nil {
-			return nil, validity{}, bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
+			return nil, bounded(fmt.Errorf("fetching %s: %w", first.Redacted(), err))
 		}
-		if next := r.redirect(); next != nil && len(via) <= maxRedirects {
-			_ = r.Body.Close()
-			if f.Redirect != nil {
-				if err := f.Redirect(ctx, u, next); err != nil {
-					return nil, validity{}, bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
-				}
+		if rules != nil {
+			r.Rules = rules
+			rules.learn(r, time.Since(start))
+		}
+		next := r.redirect()
+		if next == nil || redirects == maxRedirects {
+			return r, nil
+		}
+		_ = r.Body.Close()
+		if f.Redirect != nil {
+			if err := f.Redirect(ctx, u, next); err != nil {
+				return nil, bounded(fmt.Errorf("fetching %s: %w", first.Redacted(), err))
 			}
-			via, u = append(via, next), next
-			continue
 		}
-		if err := r.asRobotsFile(known); err != nil {
-			_ = r.Body.Close()
-			valid := known.after(r.Header)
-			valid.retry = r.slowDown()
-			return nil, valid, bounded(fmt.Errorf("fetching %s: %w", via[0].Redacted(), err))
-		}
-		return r.Body, validity{}.after(r.Header), nil
+		u = next
 	}
 }
 

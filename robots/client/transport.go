@@ -87,19 +87,12 @@ func (r *Reply) slowDown() time.Duration {
 }
 
 // admit asks the host of a URL and waits for the time of the next request.
-func (c *Client) admit(ctx context.Context, rawURL string) (*HostRules, error) {
-	u, o, err := parse(rawURL)
+func (c *Client) admit(ctx context.Context, u *url.URL) (*HostRules, error) {
+	a, d, err := c.decide(ctx, u.String())
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.get(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if a.Access == Unreachable {
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, a.Err)
-	}
-	if d := a.Decide(target(u)); !d.Allowed {
+	if !d.Allowed {
 		return nil, &DeniedError{u.Redacted(), d}
 	}
 	return a, a.Pace.Wait(ctx)
@@ -124,37 +117,16 @@ func (a *HostRules) learn(r *Reply, took time.Duration) {
 // rules deny the request, and [ErrUnreachable] if the host's file cannot be fetched. A
 // status other than success is no error, nor is an error item of Gopher.
 func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
-	f := c.fetcher()
-	h := f.hops()
-	for range maxRedirects + 1 {
-		a, err := c.admit(ctx, rawURL)
-		if err != nil {
-			return nil, err
-		}
-		u, _, err := parse(rawURL)
-		if err != nil {
-			return nil, err
-		}
-		start := time.Now()
-		r, err := f.open(ctx, u, h, validity{})
-		if err != nil {
-			return nil, bounded(fmt.Errorf("fetching %s: %w", u.Redacted(), err))
-		}
-		r.Rules = a
-		a.learn(r, time.Since(start))
-		next := r.redirect()
-		if next == nil {
-			return r, nil
-		}
-		_ = r.Body.Close()
-		if f.Redirect != nil {
-			if err := f.Redirect(ctx, u, next); err != nil {
-				return nil, bounded(fmt.Errorf("fetching %s: %w", u.Redacted(), err))
-			}
-		}
-		rawURL = next.String()
+	u, _, err := parse(rawURL)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("fetching %s: more than %d redirects", truncate(rawURL, maxErrorText/2), maxRedirects)
+	r, err := c.fetcher().follow(ctx, u, validity{}, c.admit)
+	if err == nil && r.redirect() != nil {
+		_ = r.Body.Close()
+		return nil, bounded(fmt.Errorf("fetching %s: more than %d redirects", u.Redacted(), maxRedirects))
+	}
+	return r, err
 }
 
 // Transport makes any HTTP client a polite robot:
@@ -262,7 +234,7 @@ func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
 		ctx, cancel = detached(ctx, end)
 	}
 	ctx = context.WithValue(ctx, carriedKey{}, carried{t, agent, left})
-	a, err := t.Client.admit(ctx, req.URL.String())
+	a, err := t.Client.admit(ctx, req.URL)
 	if err != nil {
 		cancel()
 		return nil, err
