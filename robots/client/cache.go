@@ -154,7 +154,7 @@ func (c *Client) keep(h *host, a *HostRules) {
 	own := *a
 	own.bind(c.robot())
 	own.Pace, own.origin = &h.pace, h.origin
-	own.Until = h.tried.Add(c.goodFor(h.valid))
+	own.Until = c.due(h)
 	h.pace.Follow(own.rules.Fields())
 	tried, valid := h.tried, h.valid
 	c.dropFile(h)
@@ -205,17 +205,20 @@ func (c *Client) shrink(h *host) {
 	}
 }
 
-// fresh reports whether no fetch is due: a file is good for a day, a failure for a
-// while.
+// fresh reports whether no fetch is due.
 func (c *Client) fresh(h *host) bool {
-	age := c.now().Sub(h.tried)
-	switch {
-	case h.tried.IsZero(), age < 0, h.err == nil && h.good == nil:
-		return false
-	case h.err != nil:
-		return age < max(cmp.Or(c.Retry, retryTime), h.holdoff)
+	now := c.now()
+	known := h.err != nil || h.good != nil
+	return known && !h.tried.IsZero() && !now.Before(h.tried) && now.Before(c.due(h))
+}
+
+// due returns when to fetch the file of a host again: a file is good for a day, a failure
+// for a while.
+func (c *Client) due(h *host) time.Time {
+	if h.err != nil {
+		return h.tried.Add(max(cmp.Or(c.Retry, retryTime), h.holdoff))
 	}
-	return age < c.goodFor(h.valid)
+	return h.tried.Add(c.goodFor(h.valid))
 }
 
 // goodFor is how long a file is good: as long as Cache-Control says, from the time
@@ -313,6 +316,6 @@ func (c *Client) answer(h *host) *HostRules {
 		a.Access = Unavailable
 	}
 	a.Err = h.err
-	a.Until = h.tried.Add(max(cmp.Or(c.Retry, retryTime), h.holdoff))
+	a.Until = c.due(h)
 	return &a
 }
