@@ -100,8 +100,15 @@ var decisions = []struct {
 
 	{"veronica", readers.Veronica2, "User-agent: veronica\nDisallow: /p/\nAllow: /p/q\nDisallow: */z/\n", "veronica", "-/p -/p/q +/path -/x/z +/x/zz -/x/z/"},
 	{"veronica", readers.Veronica2, "Disallow: /\n", "veronica", "+ -/x"},
+	{"a name with a star is nobody's", Gopher, starred, "GoodBot", "-/private/x +/x"},
+	{"a name with a star is nobody's", readers.Veronica2, starred, "veronica", "-/private/x +/x"},
+	{"a name with a star is nobody's", RFC9309, starred, "BadBot", "-/private/x +/x"},
+	{"a name with a star is nobody's", readers.Standard1994, starred, "GoodBot", "-/private/x +/x"},
+	{"a name with a star is nobody's", readers.Extended, starred, "GoodBot", "-/private/x +/x"},
 	{"urls", RFC9309, "User-agent: *\nDisallow: /$\nDisallow: /?q\n", "x", "- -/ -http://h -http://h#/x -http://h?q -http://h/?q=1 +http://h/x +x://h/?p"},
 }
+
+const starred = "User-agent: *\nDisallow: /private/\n\nUser-agent: *GoodBot*\nAllow: /\n\nUser-agent: *BadBot\nDisallow: /\n"
 
 const extendedExample = `User-agent: chives
 Robot-version: 1.0

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gophd/gophd/robots"
 )
 
 // emptyDoc is a document without a byte.
@@ -168,8 +170,14 @@ func TestHosts(t *testing.T) {
 		for u := range strings.FieldsSeq(urls) {
 			if a := mustGet(t, &c, u); a.Access != Successful || !slices.Equal(p.asked, []string{file}) {
 				t.Errorf("%s: %v, asked %q", u, a.Access, p.asked)
+			} else if a.Decide(u).Reason == robots.OtherHost || a.Decide("https://other/b").Reason != robots.OtherHost {
+				t.Errorf("%s: %v, and https://other/b %v", u, a.Decide(u), a.Decide("https://other/b"))
 			}
 		}
+	}
+	p := places{docs: map[string]string{onWeb: "404"}}
+	if a := mustGet(t, &Client{Fetch: p.fetch}, onWeb); !a.Allowed("/b?u=https://other/") || a.Allowed("https://other/b") {
+		t.Error("a host without a file speaks for others, or not for itself")
 	}
 	var c Client
 	for raw, fails := range map[string]string{

@@ -101,7 +101,7 @@ func faults() map[string]struct {
 }
 
 // TestFaultsOfServers: a client, a Transport and FromResponse come to one verdict about
-// what a web server sends, and keep its Retry-After.
+// what a web server sends, keep its Retry-After, and say when to ask again.
 func TestFaultsOfServers(t *testing.T) {
 	for name, test := range faults() {
 		synctest.Test(t, func(t *testing.T) {
@@ -141,8 +141,19 @@ func TestFaultsOfServers(t *testing.T) {
 				if a.Access != test.want || (a.Err == nil) != (test.want != Unreachable) || a.Err != nil && len(a.Err.Error()) > maxErrorText {
 					t.Errorf("%s: %s: %v, %v, want %v", name, who, a.Access, a.Err, test.want)
 				}
-				if held := time.Until(a.Pace.Next(time.Now())); strings.HasPrefix(name, "status") != (held > 50*time.Minute) {
+				refused := strings.HasPrefix(name, "status")
+				if held := time.Until(a.Pace.Next(time.Now())); refused != (held > 50*time.Minute) {
 					t.Errorf("%s: %s: held for %v", name, who, held)
+				}
+				good := 24 * time.Hour
+				if test.want == Unreachable {
+					good = 5 * time.Minute
+					if refused {
+						good = time.Hour
+					}
+				}
+				if got := time.Until(a.Until); got.Round(time.Minute) != good {
+					t.Errorf("%s: %s: good for %v, want %v", name, who, got, good)
 				}
 			}
 			for path, allowed := range map[string]bool{"/a": a.Allowed("/a"), "/b": a.Allowed("/b")} {
@@ -157,30 +168,6 @@ func TestFaultsOfServers(t *testing.T) {
 			}
 			time.Sleep(24 * time.Hour) // the end of every stall
 		})
-	}
-}
-
-// TestReset: what only a socket can do.
-func TestReset(t *testing.T) {
-	for _, sent := range []string{"", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n" + denyA} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
-				_, _ = c.Read(make([]byte, 4096))
-				_, _ = io.WriteString(c, sent)
-				_ = c.(*net.TCPConn).SetLinger(0)
-				_ = c.Close()
-			}
-		}()
-		for _, scheme := range []string{"http://", "gopher://"} {
-			if a := mustGet(t, &Client{}, scheme+l.Addr().String()+"/"); a.Access != Unreachable {
-				t.Errorf("%s, reset after %d bytes: %v", scheme, len(sent), a.Access)
-			}
-		}
-		_ = l.Close()
 	}
 }
 

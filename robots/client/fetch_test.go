@@ -140,10 +140,6 @@ func (w web) RoundTrip(req *http.Request) (*http.Response, error) {
 	_, _ = fmt.Sscanf(answer, "%d", &resp.StatusCode)
 	_, text, _ = strings.Cut(answer, " ")
 	resp.Status = fmt.Sprint(resp.StatusCode)
-	if after, rest, found := strings.Cut(text, " after "); found {
-		resp.Header.Set("Retry-After", rest)
-		text = after
-	}
 	if resp.StatusCode/100 == 3 && text != "" {
 		resp.Header.Set("Location", text)
 	}
@@ -154,47 +150,6 @@ func (w web) RoundTrip(req *http.Request) (*http.Response, error) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-// TestRetryAfter: a host that asks to be left alone is, as long as it asks for, but
-// at most a day; a date counts as seconds do.
-func TestRetryAfter(t *testing.T) {
-	for status, want := range map[string]time.Duration{
-		"503 oh after 3600":                          time.Hour,
-		"429 slow after 3600":                        time.Hour,
-		"429 slow":                                   5 * time.Minute,
-		"503 oh after 99999999":                      24 * time.Hour,
-		"503 oh after soon":                          5 * time.Minute,
-		"503 oh after Sat, 01 Jan 2000 02:00:00 GMT": 2 * time.Hour,
-		"503 oh after Fri, 31 Dec 1999 00:00:00 GMT": 5 * time.Minute,
-		"500 oh after 7200":                          2 * time.Hour,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			asked := 0
-			f := Fetcher{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
-				asked++
-				return web{"http://h/robots.txt": status}.RoundTrip(req)
-			})}
-			c := Client{Fetch: f.Fetch}
-			a := mustGet(t, &c, "http://h/a")
-			if se, ok := errors.AsType[*StatusError](a.Err); a.Access != Unreachable || !ok || se.Status/100 < 4 {
-				t.Fatalf("%s: %v, %v", status, a.Access, a.Err)
-			}
-			if next := time.Until(a.Pace.Next(time.Now())); next != 0 && next != want {
-				t.Errorf("%s: the pace lets go after %v, want %v", status, next, want)
-			}
-			time.Sleep(want - time.Second)
-			mustGet(t, &c, "http://h/a")
-			if asked != 1 {
-				t.Errorf("%s: asked again before %v", status, want)
-			}
-			time.Sleep(time.Second)
-			mustGet(t, &c, "http://h/a")
-			if asked != 2 {
-				t.Errorf("%s: not asked again after %v", status, want)
-			}
-		})
-	}
-}
 
 // TestRedirectHook: a redirect that the hook refuses is not followed, and denies.
 func TestRedirectHook(t *testing.T) {

@@ -123,7 +123,6 @@ func TestStore(t *testing.T) {
 		mustWait(t, a.Pace)
 		mustGet(t, &c, "https://slow/").Pace.Hold(time.Now().Add(3 * time.Hour))
 		mustGet(t, &c, "https://gone/")
-		synctest.Wait() // for what is saved
 		if err := c.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +192,7 @@ func TestFreshness(t *testing.T) {
 			for i, pause := range []time.Duration{0, test.good - 1, 1, test.good} {
 				time.Sleep(pause)
 				a := mustGet(t, &c, "https://h/")
-				if want := []int{1, 1, 2, 3}[i]; full+checked != want || a.Access != Successful || a.Allowed("/a") || a.Stale {
+				if want := []int{1, 1, 2, 3}[i]; full+checked != want || a.Access != Successful || a.Allowed("/a") || a.Stale || a.Until.Sub(a.Fetched) != test.good {
 					t.Errorf("%s: %s, step %d: %d requests, want %d; %v", test.field, test.value, i, full+checked, want, a.Access)
 				}
 			}

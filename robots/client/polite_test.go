@@ -14,8 +14,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/gophd/gophd/robots"
 )
 
 // site is a web site in memory: a robots.txt, and pages that say their path.
@@ -276,7 +274,8 @@ func TestAgentNames(t *testing.T) {
 	}
 }
 
-// TestUntil: an answer says when the file should be fetched again; Age counts.
+// TestUntil: an answer says when the file should be fetched again; Age counts, and dates do as
+// seconds.
 func TestUntil(t *testing.T) {
 	for _, test := range []struct {
 		status int
@@ -287,23 +286,16 @@ func TestUntil(t *testing.T) {
 		{200, http.Header{"Cache-Control": {"max-age=7200"}}, 2 * time.Hour},
 		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"3600"}}, time.Hour},
 		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"9999"}}, 5 * time.Minute},
-		{503, http.Header{"Retry-After": {"7200"}}, 2 * time.Hour},
+		{503, http.Header{"Retry-After": {"7200"}}, 2 * time.Hour}, {503, http.Header{"Retry-After": {"soon"}}, 5 * time.Minute}, {429, http.Header{"Retry-After": {"99999999"}}, 24 * time.Hour},
+		{500, http.Header{"Retry-After": {"Sat, 01 Jan 2000 02:00:00 GMT"}}, 2 * time.Hour}, {503, http.Header{"Retry-After": {"Fri, 31 Dec 1999 00:00:00 GMT"}}, 5 * time.Minute},
+		{503, http.Header{"Retry-After": {"Mon, 10 Jan 2000 00:00:00 GMT"}}, 24 * time.Hour},
 	} {
-		a := FromResponse(me, test.status, test.header, nil)
-		if got := a.Until.Sub(a.Fetched); got != test.want {
-			t.Errorf("%d, %v: good for %v, want %v", test.status, test.header, got, test.want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			if got := time.Until(FromResponse(me, test.status, test.header, nil).Until); got != test.want {
+				t.Errorf("%d, %v: good for %v, want %v", test.status, test.header, got, test.want)
+			}
+		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		p := places{docs: map[string]string{onWeb: denyA}}
-		c := Client{Fetch: p.fetch}
-		if a := mustGet(t, &c, "https://h/"); time.Until(a.Until) != 24*time.Hour {
-			t.Errorf("the client's answer is good for %v", time.Until(a.Until))
-		}
-		if a := mustGet(t, &c, "https://gone/"); time.Until(a.Until) != 5*time.Minute {
-			t.Errorf("a failure is good for %v", time.Until(a.Until))
-		}
-	})
 }
 
 // TestDirStoreNames: any host has a file, and the caller learns that one cannot be saved.
@@ -342,21 +334,6 @@ func TestDirStoreNames(t *testing.T) {
 			t.Errorf("it is told twice: %v", err)
 		}
 	})
-}
-
-// TestOtherHost: rules of a host decide about its URLs alone.
-func TestOtherHost(t *testing.T) {
-	p := places{docs: map[string]string{onWeb: denyA, "https://none/robots.txt": "404"}}
-	c := Client{Fetch: p.fetch}
-	for _, host := range []string{"h", "none"} {
-		a := mustGet(t, &c, "https://"+host+"/")
-		if d := a.Decide("https://other/b"); d.Allowed || d.Reason != robots.OtherHost {
-			t.Errorf("%s: %+v", host, d)
-		}
-		if !a.Allowed("https://"+host+":443/b") || !a.Allowed("/b?u=https://other/") {
-			t.Errorf("%s: its own URL is denied", host)
-		}
-	}
 }
 
 // TestPreferences: the most restrictive of all statements about a page, and who states it.
