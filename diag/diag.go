@@ -28,10 +28,13 @@ type Diagnostic struct {
 }
 
 // Place is "file:line", "file", or "" as far as it is known.
-func (d Diagnostic) Place() string {
-	file := Printable(d.File)
-	if d.Line > 0 {
-		return file + ":" + strconv.Itoa(d.Line)
+func (d Diagnostic) Place() string { return Place(d.File, d.Line) }
+
+// Place names a line of a file, or, if line is 0, the file as a whole.
+func Place(file string, line int) string {
+	file = Printable(file)
+	if line > 0 {
+		return file + ":" + strconv.Itoa(line)
 	}
 	return file
 }

@@ -172,12 +172,12 @@ func sourceText(s *policy.RuleSource, none string) string {
 	case s.Line == 0:
 		return fmt.Sprintf("%s: %s", diag.Printable(s.File), diag.Printable(s.Value))
 	}
-	return fmt.Sprintf("%s: %s", place(s.File, s.Line), diag.Printable(s.Text()))
+	return fmt.Sprintf("%s: %s", diag.Place(s.File, s.Line), diag.Printable(s.Text()))
 }
 
 func usageText(s *policy.RuleSource) string {
 	if s == nil {
 		return "no annotation"
 	}
-	return place(s.File, s.Line) + ": Content-Usage"
+	return diag.Place(s.File, s.Line) + ": Content-Usage"
 }

@@ -48,15 +48,6 @@ func (s ruleSource) placed() []diag.Diagnostic {
 	return list
 }
 
-// place names a line of a file, or the file as a whole.
-func place(file string, line int) string {
-	file = diag.Printable(file)
-	if line > 0 {
-		return fmt.Sprintf("%s:%d", file, line)
-	}
-	return file
-}
-
 // Lint prints the diagnostics of robots files. Exit status 1 if any is worse than a
 // notice.
 func (c *Command) Lint(ctx context.Context) error {

@@ -203,7 +203,7 @@ func (s shown) annotated() string {
 	nothing := map[string]bool{}
 	for _, r := range s.snap.Reports {
 		if r.Code == policy.CodeNoMatch {
-			nothing[place(r.File, r.Line)] = true
+			nothing[diag.Place(r.File, r.Line)] = true
 		}
 	}
 	var b strings.Builder
@@ -211,7 +211,7 @@ func (s shown) annotated() string {
 	for line := range strings.Lines(string(s.snap.Robots)) {
 		n++
 		if from := s.snap.Compiled.Source(n); from != nil {
-			said := place(from.File, from.Line)
+			said := diag.Place(from.File, from.Line)
 			if nothing[said] {
 				said += ": " + notThere(strings.HasPrefix(line, "Allow: "))
 			}

@@ -172,7 +172,7 @@ func (v verdict) String() string {
 	case v.Index != "":
 		reason = v.Rule
 	case v.Line > 0:
-		reason = place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
+		reason = diag.Place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
 	}
 	switch {
 	case v.Index == readers.IndexUnspecified.String():
@@ -185,7 +185,7 @@ func (v verdict) String() string {
 		text += "\n      " + notThere(v.Allowed)
 	}
 	for _, p := range v.Usage {
-		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference, place(v.Source, p.Line))
+		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference, diag.Place(v.Source, p.Line))
 	}
 	return text
 }
