@@ -84,6 +84,7 @@ type Sources struct {
 	Included    []string // by the map, whether they exist or not
 	Interpreted []string // by the map's commands: programs, whatever they begin with
 	Linked      []string // as a menu or a search, and no directories
+	Listed      bool     // the map ends with the listing of its directory
 	Run         bool     // the menu is made by programs, at least in part
 	Problems    []diag.Diagnostic
 }
@@ -207,6 +208,7 @@ func (m *making) follow(first mapSource) {
 	}
 	m.maps = nil
 	if listing && !m.inlining {
+		m.sources.Listed = true
 		m.listHere()
 	}
 }

@@ -49,8 +49,10 @@ func (r *reading) readMaps(list []disk.Dirent) {
 		}
 	}
 	b := menu.Builder{FS: scanned{r}, Answers: r.answers, Run: standIn(r.runs)}
+	isListed := false
 	read := func(at string, dir bool) {
 		sources := b.Sources(at)
+		isListed = isListed || dir && sources.Listed
 		if sources.Run {
 			p.menus = append(p.menus, selector.Canonical(at, dir))
 		}
@@ -84,7 +86,7 @@ func (r *reading) readMaps(list []disk.Dirent) {
 			names = append(names, e.Base)
 		}
 	}
-	p.shown = append(p.shown, shownIn(r.at.name, names)...)
+	p.shown = append(p.shown, shownIn(r.at.name, names, isListed)...)
 	p.left = r.leaveOut(list)
 	delete(r.programs, r.at.name)
 	if len(p.included)+len(p.found)+len(p.menus)+len(p.shown)+len(p.escaped) > 0 || p.left != (leftOut{}) {

@@ -22,15 +22,20 @@ type shown struct {
 }
 
 // shownIn returns the files of a directory that its menu is made of, by their base names.
-func shownIn(dir string, names []string) (list []shown) {
+// Its map may end with a listing.
+func shownIn(dir string, names []string, isListed bool) (list []shown) {
 	sel := selector.Canonical(dir, true)
 	for _, base := range []string{"gophermap", ".gophermap", "index.gph", "index.gmi"} {
 		if slices.Contains(names, base) {
-			return []shown{{selector.Join(dir, base), sel}}
+			list = []shown{{selector.Join(dir, base), sel}}
+			break
 		}
 	}
+	if list != nil && !isListed {
+		return list
+	}
 	for _, base := range names {
-		if menu.IsMenuFile(base) && strings.HasSuffix(base, ".gophermap") {
+		if menu.IsMenuFile(base) && !menu.IsMap(base) && strings.HasSuffix(base, ".gophermap") {
 			list = append(list, shown{selector.Join(dir, base), sel})
 		}
 	}

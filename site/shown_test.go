@@ -18,6 +18,8 @@ func TestShownElsewhere(t *testing.T) {
 		{map[string]string{"d/index.gmi": "# A\n", "d/.robots": "Disallow: /index.gmi\n"}, "d", "/d/ shows the text of /d/index.gmi: Disallow: /$ denies that, too"},
 		{map[string]string{"d/index.gph": "a\n", ".robots": "Disallow: /d/index.gph\n"}, "d", "/d/ shows the text of /d/index.gph: Disallow: /d/$ denies that, too"},
 		{map[string]string{"d/x.gophermap": "a\n", "d/.robots": "Disallow: /x\n"}, "d", "/d/ shows the text of /d/x.gophermap: Disallow: /$ denies that, too"},
+		{map[string]string{"d/gophermap": "a\n*\n", "d/x.gophermap": "a\n", "d/.robots": "Disallow: /x\n"}, "d", "/d/ shows the text of /d/x.gophermap: Disallow: /$ denies that, too"},
+		{map[string]string{"d/gophermap": "a\n", "d/x.gophermap": "a\n", "d/.robots": "Disallow: /x\n"}, "", ""},
 		{map[string]string{"index.gmi": "a\n", ".robots": "Disallow: /*.gmi\n"}, ".", "/ shows the text of /index.gmi: Disallow: /$ denies that, too"},
 		{map[string]string{"gophermap": "=d/inc.txt\n", "d/inc.txt": "a\n", "d/.robots": "Disallow: /inc\n"}, ".", "/ shows the text of /d/inc.txt: Disallow: /$ in the root's .robots denies that, too"},
 		{map[string]string{"d/index.gmi": "a\n", "d/.robots": "Disallow: /\n"}, "", ""},
