@@ -57,12 +57,14 @@ type Item struct {
 // A Hit is a part of a label, in bytes.
 type Hit struct{ From, To int }
 
-// Text returns the label with its hits between asterisks, and behind blanks if it is below a
-// link, for fronts that have nothing better.
+// Text returns the label, behind blanks if it is below a link, for fronts that have nothing
+// better. Its hits are between asterisks, unless it has some of its own.
 func (it Item) Text() string {
 	text := it.Label
 	for _, h := range slices.Backward(it.Hits) {
-		text = text[:h.From] + "*" + text[h.From:h.To] + "*" + text[h.To:]
+		if !strings.Contains(it.Label, "*") {
+			text = text[:h.From] + "*" + text[h.From:h.To] + "*" + text[h.To:]
+		}
 	}
 	if it.Below {
 		text = "   " + text

@@ -9,6 +9,15 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
+func TestItemHits(t *testing.T) {
+	for label, want := range map[string]string{"a word": "i   a *word*\t\terror.host\t1\r\n", "a word*": "i   a word*\t\terror.host\t1\r\n"} {
+		it := menu.Item{Type: menu.TypeInfo, Below: true, Label: label, Hits: []menu.Hit{{From: 2, To: 6}}}
+		if got := string(it.AppendTo(nil)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestItemAppendTo(t *testing.T) {
 	for _, tt := range []struct {
 		item menu.Item

@@ -51,8 +51,8 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 		return send(w, "10 "+oneLine(a.Prompt), nil)
 	case answer.Moved:
 		to := "gemini://" + u.Host + answer.Reference(a.Selector)
-		if query != "" {
-			to += "?" + strings.ReplaceAll(url.QueryEscape(query), "+", "%20")
+		if r.Query != "" { // or what stands behind a TAB
+			to += "?" + strings.ReplaceAll(url.QueryEscape(r.Query), "+", "%20")
 		}
 		if len(to) > maxURL {
 			return badRequest("The URL has more than 1024 bytes, escaped")

@@ -222,6 +222,7 @@ func TestGemini(t *testing.T) {
 		"gemini://here.example/1/notes":                            "31 gemini://here.example/notes/\r\n",
 		"gemini://here.example/0/about.txt":                        "31 gemini://here.example/about.txt\r\n",
 		"gemini://here.example/ask%09two%20words":                  gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
+		"gemini://here.example/%73ecret/x.txt%09two%20words":       "31 gemini://here.example/secret/x.txt?two%20words\r\n",
 		"gemini://here.example/box/":                               gemtextHead + "# Box\n\n```\n  +-----+\n  | Box |\n ``` not the end\n  +-----+\n```\n\nBox\n\nMore\nBox\n",
 		"gemini://here.example/nope":                               "51 Not found: nothing here has that name\r\n",
 		"gemini://here.example/.hidden":                            "51 Not found: nothing here has that name\r\n",
