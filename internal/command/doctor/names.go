@@ -133,8 +133,15 @@ func (x *examination) certificate(ctx context.Context, file, key string, handed 
 	case time.Until(cert.NotAfter) < 7*24*time.Hour:
 		return faultf(renew(selfSigned, file, key, x.restart()), "%s expires on %s and was not renewed", file, ends), selfSigned
 	}
+
+	// Until version 0.3 gophd put the machine's own name into its pair.
+	also := ""
+	if machine := strings.TrimSpace(x.read("/etc/hostname")); selfSigned && machine != "" && !covered[machine] && machine != x.flags.Host && cert.VerifyHostname(machine) == nil {
+		also = "; it tells everybody that this machine is called " + machine + ": without the pair gophd makes one for each host, which clients of Gemini must accept anew (" +
+			renew(true, file, key, x.restart()) + ")"
+	}
 	if x.mayNotAsk() != nil {
-		return okf("%s, valid until %s", file, ends), selfSigned
+		return okf("%s, valid until %s%s", file, ends, also), selfSigned
 	}
 	shown, err := x.shown(ctx, cmp.Or(firstName(cert), x.flags.Host))
 	switch {
@@ -145,7 +152,7 @@ func (x *examination) certificate(ctx context.Context, file, key string, handed 
 	case !bytes.Equal(shown, cert.Raw):
 		return faultf(x.reload(), "the server shows another certificate than %s", file), selfSigned
 	}
-	return okf("%s, valid until %s, is the one that the server shows", file, ends), selfSigned
+	return okf("%s, valid until %s, is the one that the server shows%s", file, ends, also), selfSigned
 }
 
 func firstName(cert *x509.Certificate) string {
