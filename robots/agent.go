@@ -118,7 +118,7 @@ func (f *File) Allowed(agent, selector string) bool {
 // second question for a robot it allocates nothing, if the selector and the pattern that
 // decides are in normal form (R6).
 //
-// For [RFC9309], [Standard1994] and [Extended] the selector may be an absolute
+// For [RFC9309], [readers.Standard1994] and [readers.Extended] the selector may be an absolute
 // URL: only its path and query count, and an empty path is "/". For the Gopher
 // dialects a selector is bytes and never decoded.
 func (f *File) Decide(agent, selector string) Decision {
@@ -284,7 +284,7 @@ func (s RuleSets) Fields() []Field {
 
 // CrawlDelay returns the time that Crawl-delay lines ask for between two requests,
 // the longest of them; ok is false if there is none that parses. It is at most
-// [MaxDelay].
+// [readers.MaxDelay].
 func (s RuleSets) CrawlDelay() (delay time.Duration, ok bool) {
 	for _, f := range s.Fields() {
 		if f.Name != "crawl-delay" {

@@ -71,7 +71,7 @@ type Group struct {
 	Usages []Usage
 	Fields []Field
 
-	Version readers.Version // of [Extended] groups (C3)
+	Version readers.Version // of [readers.Extended] groups (C3)
 }
 
 // Dialect returns the dialect that the file was read as; [Gopher] if f is nil.

@@ -54,7 +54,7 @@ type Parser struct {
 	// Literal keeps RFC9309 to the letter of its grammar. Without it common
 	// misspellings of User-agent and Disallow (Useragent, Disalow, …) and a
 	// missing colon after either count, as they do for Google's parser (RFC 9309,
-	// section 2.2.4, lets a robot be lenient); [Line] has the mark Forgiven then.
+	// section 2.2.4, lets a robot be lenient); [readers.Line] has the mark Forgiven then.
 	Literal bool
 
 	// Truncated reports whether the data are the beginning of a longer text, up to

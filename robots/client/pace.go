@@ -70,7 +70,7 @@ func (p *Pace) update(change func()) {
 // Follow makes the pace keep the Crawl-delay, Request-rate and Visit-time lines
 // among the fields that bind a robot, instead of those followed before. Where
 // several apply at a time, the slowest does; values that do not parse are
-// passed over. See [File.Fields].
+// passed over. See [robots.File.Fields].
 func (p *Pace) Follow(fields []robots.Field) {
 	p.update(func() { p.plan = newPlan(fields, cmp.Or(p.max, maxDelay)) })
 }
