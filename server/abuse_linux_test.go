@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/pires/go-proxyproto"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // lines collects what a logger writes.
@@ -65,10 +67,8 @@ func exchange(t testing.TB, c net.Conn, request string) string {
 // connection before has no order that a client could see.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
+	if !treetest.Eventually(ok) {
+		t.Fatal(what)
 	}
 }
 

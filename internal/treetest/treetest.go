@@ -57,6 +57,14 @@ func Eventually(so func() bool) bool {
 	return false
 }
 
+// Until ends the test if what is not so within Timeout.
+func Until(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	if !Eventually(so) {
+		t.Fatalf("not within %v: %s", Timeout, what)
+	}
+}
+
 // Run calls functions until the test ends, and waits for them then.
 func Run(t testing.TB, functions ...func(context.Context) error) {
 	ctx, stop := context.WithCancel(context.Background())

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // counting returns the kernel as a source that counts what is added, and refuses
@@ -58,7 +60,7 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 	before := added.Load()
 	for i := range 40 {
 		must(t, os.Rename(filepath.Join(root, "u", fmt.Sprintf("a%d", i)), filepath.Join(root, "u", fmt.Sprintf("a%d", i+1))))
-		until(t, "the new name is watched", func() bool { return w.watched(fmt.Sprintf("u/a%d", i+1)) })
+		treetest.Until(t, "the new name is watched", func() bool { return w.watched(fmt.Sprintf("u/a%d", i+1)) })
 		if !w.watched("other/7") {
 			t.Fatal("others are not watched meanwhile")
 		}
@@ -86,10 +88,10 @@ func TestRenameTakesAllBelowAlong(t *testing.T) {
 	run(t, w, m)
 	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "d", "e")))
 	must(t, os.MkdirAll(filepath.Join(root, "a", "b"), 0o755))
-	until(t, "both are watched", func() bool { return w.watched("d/e/b/c") && w.watched("a/b") && !w.watched("a/b/c") })
+	treetest.Until(t, "both are watched", func() bool { return w.watched("d/e/b/c") && w.watched("a/b") && !w.watched("a/b/c") })
 	write(t, filepath.Join(root, "d/e/b/c/f"), "1")
 	write(t, filepath.Join(root, "a/b/f"), "1")
-	until(t, "changes in both are found", m.fresh)
+	treetest.Until(t, "changes in both are found", m.fresh)
 }
 
 // logged is a log that tests look into.
@@ -119,19 +121,19 @@ func TestStormIsCompared(t *testing.T) {
 	w := &Watcher{Root: root, Poll: -1, quick: 100 * time.Millisecond, burst: 100, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	m := newMirror(root)
 	run(t, w, m)
-	until(t, "both are watched", func() bool { return w.watched("storm/dir") && w.watched("calm") })
+	treetest.Until(t, "both are watched", func() bool { return w.watched("storm/dir") && w.watched("calm") })
 	name := filepath.Join(root, "storm", "dir", "f")
-	until(t, "the storm is noticed", func() bool {
+	treetest.Until(t, "the storm is noticed", func() bool {
 		write(t, name, "1")
 		must(t, os.Rename(name, name+"2"))
 		return log.count("directory=storm") == 1
 	})
-	until(t, "others are watched", func() bool { return w.watched("calm") && w.watched(".") })
+	treetest.Until(t, "others are watched", func() bool { return w.watched("calm") && w.watched(".") })
 	write(t, filepath.Join(root, "calm", "f"), "1")
 	write(t, filepath.Join(root, "storm", ".robots"), "1")
 	must(t, os.MkdirAll(filepath.Join(root, "storm", "x", "y"), 0o755))
-	until(t, "changes in both are found", m.fresh)
-	until(t, "it is watched again", func() bool { return w.watched("storm/dir") && w.watched("storm/x/y") })
+	treetest.Until(t, "changes in both are found", m.fresh)
+	treetest.Until(t, "it is watched again", func() bool { return w.watched("storm/dir") && w.watched("storm/x/y") })
 	if n := log.count("is not watched"); n != 1 {
 		t.Errorf("told %d times:\n%s", n, log.buf.String())
 	}
@@ -151,10 +153,10 @@ func TestSharesOfWatches(t *testing.T) {
 	for i := range 150 {
 		must(t, os.MkdirAll(filepath.Join(root, "greedy", fmt.Sprint(i)), 0o755))
 	}
-	until(t, "the greedy one is not watched", func() bool { return log.count("directory=greedy") == 1 })
+	treetest.Until(t, "the greedy one is not watched", func() bool { return log.count("directory=greedy") == 1 })
 	must(t, os.MkdirAll(filepath.Join(root, "a", "late"), 0o755))
-	until(t, "others are watched", func() bool { return w.watched("a/b") && w.watched("c/d") && w.watched("a/late") })
-	until(t, "all is found", m.fresh)
+	treetest.Until(t, "others are watched", func() bool { return w.watched("a/b") && w.watched("c/d") && w.watched("a/late") })
+	treetest.Until(t, "all is found", m.fresh)
 	if w.watched("greedy") || w.watched("greedy/7") {
 		t.Error("the greedy one is watched")
 	}
@@ -177,27 +179,27 @@ func TestTrees(t *testing.T) {
 	}
 	m.trees = func() []string { return []string{"~ann", "deep/er", "~bob"} }
 	run(t, w, m)
-	until(t, "all are watched", func() bool { return w.watched("~ann/x/y") && w.watched("deep/er/x/y") && !w.watched("~ann/hidden") })
+	treetest.Until(t, "all are watched", func() bool { return w.watched("~ann/x/y") && w.watched("deep/er/x/y") && !w.watched("~ann/hidden") })
 	write(t, filepath.Join(other, "x", "y", "f"), "1")
 	must(t, os.MkdirAll(filepath.Join(other, "x", "z"), 0o755))
-	until(t, "changes are found under both names", m.fresh)
-	until(t, "and watched", func() bool { return w.watched("~ann/x/z") && w.watched("deep/er/x/z") })
+	treetest.Until(t, "changes are found under both names", m.fresh)
+	treetest.Until(t, "and watched", func() bool { return w.watched("~ann/x/z") && w.watched("deep/er/x/z") })
 	must(t, os.Rename(filepath.Join(other, "x"), filepath.Join(other, "w")))
-	until(t, "a rename is found under both names", func() bool { return m.fresh() && w.watched("~ann/w/y") && w.watched("deep/er/w/y") })
+	treetest.Until(t, "a rename is found under both names", func() bool { return m.fresh() && w.watched("~ann/w/y") && w.watched("deep/er/w/y") })
 
 	bob := makeTree(t, "b")
 	must(t, w.SetTrees(map[string]string{"~ann": other, "~bob": bob}))
-	until(t, "a new tree is watched, an old one is not", func() bool {
+	treetest.Until(t, "a new tree is watched, an old one is not", func() bool {
 		return w.watched("~bob/b") && !w.watched("deep/er/w") && w.watched("~ann/w/y")
 	})
 	write(t, filepath.Join(other, "w", "g"), "1")
 	write(t, filepath.Join(bob, "b", "g"), "1")
-	until(t, "changes in both are found", m.fresh)
+	treetest.Until(t, "changes in both are found", m.fresh)
 
 	must(t, os.Rename(bob, bob+".old"))
 	must(t, os.MkdirAll(filepath.Join(bob, "new"), 0o755))
 	w.Replaced("~bob")
-	until(t, "the new directory is watched", func() bool { return w.watched("~bob/new") && m.fresh() })
+	treetest.Until(t, "the new directory is watched", func() bool { return w.watched("~bob/new") && m.fresh() })
 	must(t, w.SetTrees(nil))
-	until(t, "what a tree hid shows again", func() bool { return w.watched("~ann/hidden") && !w.watched("~bob") })
+	treetest.Until(t, "what a tree hid shows again", func() bool { return w.watched("~ann/hidden") && !w.watched("~bob") })
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // TestWatchesAgain has the kernel refuse once, for want of descriptors: a little
@@ -30,10 +31,10 @@ func TestWatchesAgain(t *testing.T) {
 	m := newMirror(w.Root)
 	run(t, w, m)
 	must(t, os.Mkdir(filepath.Join(w.Root, "a"), 0o755))
-	until(t, "a change is found by polling", m.fresh)
-	until(t, "the tree is watched", func() bool { return w.watched("a") })
+	treetest.Until(t, "a change is found by polling", m.fresh)
+	treetest.Until(t, "the tree is watched", func() bool { return w.watched("a") })
 	must(t, os.Mkdir(filepath.Join(w.Root, "a", "b"), 0o755))
-	until(t, "a change is told", m.fresh)
+	treetest.Until(t, "a change is told", m.fresh)
 }
 
 // TestAnnotationsWithoutEvents has a kernel that reports nothing: an annotation that
@@ -49,7 +50,7 @@ func TestAnnotationsWithoutEvents(t *testing.T) {
 	for i, name := range []string{"a/.robots", "b/c/.robots", "b/d/.robots", "a/.robots"} {
 		must(t, os.MkdirAll(filepath.Dir(below(root, name)), 0o755))
 		write(t, below(root, name), fmt.Sprint("more", i))
-		until(t, name, m.fresh)
+		treetest.Until(t, name, m.fresh)
 	}
 	if all := union(m.batches()[1:]); all.All || log.count("WARN") != 1 {
 		t.Errorf("all is read again: %v; the log:\n%s", all.All, log.buf.String())
@@ -131,15 +132,15 @@ func TestStalledDirectory(t *testing.T) {
 	w.Guard = &stall.Guard{Timeout: 500 * time.Millisecond, Changed: w.Reread}
 	m := newMirror(root)
 	run(t, w, m)
-	until(t, "the tree is watched", func() bool { return w.watched("a") })
+	treetest.Until(t, "the tree is watched", func() bool { return w.watched("a") })
 	stalled.Lock()
 	must(t, os.Mkdir(filepath.Join(root, "slow"), 0o755))
 	write(t, filepath.Join(root, "a", ".robots"), "new")
-	until(t, "a change is found", m.fresh)
+	treetest.Until(t, "a change is found", m.fresh)
 	stalled.Unlock()
-	until(t, "all is watched", func() bool { return w.watched("a") && w.watched("slow") })
+	treetest.Until(t, "all is watched", func() bool { return w.watched("a") && w.watched("slow") })
 	write(t, filepath.Join(root, "slow", ".robots"), "new")
-	until(t, "a change in it is found", m.fresh)
+	treetest.Until(t, "a change in it is found", m.fresh)
 }
 
 // TestNewerWatchStays exchanges a directory while the one above it is watched again:
@@ -168,9 +169,9 @@ func TestNewerWatchStays(t *testing.T) {
 	must(t, os.Chmod(below(root, "p"), 0o700))
 	must(t, os.Rename(a, below(root, "b")))
 	must(t, os.Mkdir(a, 0o755))
-	until(t, "both are watched", func() bool { return w.watched("p/a") && w.watched("b") })
+	treetest.Until(t, "both are watched", func() bool { return w.watched("p/a") && w.watched("b") })
 	write(t, filepath.Join(a, "f"), "1")
-	until(t, "a change is found", m.fresh)
+	treetest.Until(t, "a change is found", m.fresh)
 }
 
 // TestGoneBeforeItsWatch moves a directory out and removes it before the event of the
@@ -198,9 +199,9 @@ func TestGoneBeforeItsWatch(t *testing.T) {
 	must(t, os.Rename(below(root, "a"), out))
 	must(t, os.Remove(out))
 	reading.Unlock()
-	until(t, "it is not watched", func() bool { return !w.watched("a") })
+	treetest.Until(t, "it is not watched", func() bool { return !w.watched("a") })
 	must(t, os.Mkdir(below(root, "b"), 0o755))
-	until(t, "a change is found", func() bool { return w.watched("b") && m.fresh() })
+	treetest.Until(t, "a change is found", func() bool { return w.watched("b") && m.fresh() })
 	if all := union(m.batches()[1:]); all.All {
 		t.Error("everything is read again for it")
 	}
@@ -240,7 +241,7 @@ func TestClockJumps(t *testing.T) {
 		for i, at := range []time.Time{time.Now(), time.Now().Add(by), time.Now()} {
 			write(t, note, fmt.Sprint(i))
 			must(t, os.Chtimes(note, at, at))
-			until(t, fmt.Sprintf("number %d, %v", i, by), m.fresh)
+			treetest.Until(t, fmt.Sprintf("number %d, %v", i, by), m.fresh)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/gophd/gophd/internal/limit"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // mirror is a copy of a tree, kept true by batches alone: it reads what a batch
@@ -189,17 +190,6 @@ func patient() (*eventSource, error) {
 	}
 }
 
-// until fails the test if what does not hold in the end, however busy the machine.
-func until(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !holds(); {
-		if time.Now().After(end) {
-			t.Fatalf("not in two minutes: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 // world does random things to a tree and to a place outside of it.
 type world struct {
 	*rand.Rand
@@ -316,7 +306,7 @@ func model(t *testing.T, w *Watcher, rounds int, read func(string, string) (map[
 	run(t, w, m)
 	for round := range rounds {
 		world.burst()
-		until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed, round), m.fresh)
+		treetest.Until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed, round), m.fresh)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // mounted mounts something on a directory until the test ends.
@@ -32,16 +34,16 @@ func TestMountsAreChanges(t *testing.T) {
 	m := newMirror(root)
 	run(t, w, m)
 	unmount := mounted(t, filepath.Join(root, "src"), filepath.Join(root, "a"), "", unix.MS_BIND, "")
-	until(t, "what is mounted is found", func() bool { return m.fresh() && m.tree()["a"][".robots"] != "" && seen.has("a") })
+	treetest.Until(t, "what is mounted is found", func() bool { return m.fresh() && m.tree()["a"][".robots"] != "" && seen.has("a") })
 	write(t, filepath.Join(root, "a", "inner", ".robots"), "1") // it is compared: other files are not looked into
-	until(t, "changes below the mount are found, under both names", m.fresh)
+	treetest.Until(t, "changes below the mount are found, under both names", m.fresh)
 	unmount()
-	until(t, "what was below is found again", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	treetest.Until(t, "what was below is found again", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
 	unmount = mounted(t, "none", filepath.Join(root, "c"), "tmpfs", 0, "")
 	write(t, filepath.Join(root, "c", ".robots"), "new")
-	until(t, "a new file system is found", func() bool { return m.fresh() && seen.has("c") && w.watched("c") })
+	treetest.Until(t, "a new file system is found", func() bool { return m.fresh() && seen.has("c") && w.watched("c") })
 	unmount()
-	until(t, "and that it is gone", m.fresh)
+	treetest.Until(t, "and that it is gone", m.fresh)
 }
 
 // TestMountedRoot mounts over the root itself.
@@ -50,11 +52,11 @@ func TestMountedRoot(t *testing.T) {
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1, quick: 50 * time.Millisecond}, m)
 	unmount := mounted(t, "none", root, "tmpfs", 0, "")
-	until(t, "the empty root is found", func() bool { return m.fresh() && len(m.tree()) == 1 })
+	treetest.Until(t, "the empty root is found", func() bool { return m.fresh() && len(m.tree()) == 1 })
 	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
-	until(t, "a change is found", m.fresh)
+	treetest.Until(t, "a change is found", m.fresh)
 	unmount()
-	until(t, "the old one is found", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	treetest.Until(t, "the old one is found", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
 	if b := m.batches(); !slices.ContainsFunc(b, func(b Batch) bool { return b.Root }) {
 		t.Error("no batch says that the root was exchanged")
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // TestModelStorm is TestModelInotify with three at work at once, two of them in
@@ -25,6 +27,6 @@ func TestModelStorm(t *testing.T) {
 			all.Go(other.burst)
 		}
 		all.Wait()
-		until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed, round), m.fresh)
+		treetest.Until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed, round), m.fresh)
 	}
 }

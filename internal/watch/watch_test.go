@@ -112,7 +112,7 @@ func TestBatches(t *testing.T) {
 			m := newMirror(root)
 			run(t, &Watcher{Root: root, Poll: -1}, m)
 			must(t, c.do(root))
-			until(t, fmt.Sprintf("%+v", c.want), func() bool { return alike(union(m.batches()[1:]), c.want) })
+			treetest.Until(t, fmt.Sprintf("%+v", c.want), func() bool { return alike(union(m.batches()[1:]), c.want) })
 		})
 	}
 }
@@ -154,11 +154,11 @@ func TestWatched(t *testing.T) {
 		}
 	}
 	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
-	until(t, "new is watched", func() bool { return w.watched("new") })
+	treetest.Until(t, "new is watched", func() bool { return w.watched("new") })
 	must(t, os.Remove(filepath.Join(root, "new")))
-	until(t, "new is not watched", func() bool { return !w.watched("new") })
+	treetest.Until(t, "new is not watched", func() bool { return !w.watched("new") })
 	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "c")))
-	until(t, "c/b is watched, a/b is not", func() bool { return w.watched("c/b") && !w.watched("a/b") })
+	treetest.Until(t, "c/b is watched, a/b is not", func() bool { return w.watched("c/b") && !w.watched("a/b") })
 }
 
 // TestTouchAtOnce changes a file while Changed is busy: Touch does not wait.
@@ -172,9 +172,9 @@ func TestTouchAtOnce(t *testing.T) {
 	go func() { ended <- w.Run(ctx) }()
 	<-busy
 	write(t, filepath.Join(root, "a", "f"), "")
-	until(t, "a is touched", func() bool { return seen.has("a") })
+	treetest.Until(t, "a is touched", func() bool { return seen.has("a") })
 	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "b")))
-	until(t, "its old name is not watched", func() bool { return !w.watched("a") })
+	treetest.Until(t, "its old name is not watched", func() bool { return !w.watched("a") })
 	if w.watched("b") || !w.watched(".") || seen.has("") {
 		t.Error("after the rename of a directory others must stay watched, and it must not be before it was added")
 	}
@@ -190,12 +190,12 @@ func TestTouchMode(t *testing.T) {
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1, Touch: seen.touch}, m)
 	must(t, os.Chtimes(filepath.Join(root, "a"), time.Now(), time.Unix(1, 0)))
-	until(t, "a is touched", func() bool { return seen.has("a") && seen.has(".") })
+	treetest.Until(t, "a is touched", func() bool { return seen.has("a") && seen.has(".") })
 	if seen.has("") {
 		t.Error("new times of a directory touch everything")
 	}
 	must(t, os.Chmod(filepath.Join(root, "a"), 0o700))
-	until(t, "what is below is touched", func() bool { return seen.has("a/b") })
+	treetest.Until(t, "what is below is touched", func() bool { return seen.has("a/b") })
 	if seen.has("") {
 		t.Error("the mode of one directory touches everything")
 	}
@@ -245,7 +245,7 @@ func TestPollBesideEvents(t *testing.T) {
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: 20 * time.Millisecond, open: deaf}, m)
 	write(t, filepath.Join(root, "a", "f"), "1")
-	until(t, "the file is seen", m.fresh)
+	treetest.Until(t, "the file is seen", m.fresh)
 }
 
 func TestMissingRoot(t *testing.T) {
@@ -256,8 +256,8 @@ func TestMissingRoot(t *testing.T) {
 			m := newMirror(root)
 			run(t, &Watcher{Root: root, Method: mode, Poll: 20 * time.Millisecond}, m)
 			must(t, os.MkdirAll(filepath.Join(root, "a"), 0o755))
-			until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
-			until(t, "the tree is seen", m.fresh)
+			treetest.Until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
+			treetest.Until(t, "the tree is seen", m.fresh)
 		})
 	}
 }
@@ -272,12 +272,12 @@ func TestLinkedRoot(t *testing.T) {
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1}, m)
 	write(t, filepath.Join(dir, "v1", "a", "f"), "1")
-	until(t, "a file below the link is seen", m.fresh)
+	treetest.Until(t, "a file below the link is seen", m.fresh)
 	must(t, os.Symlink("v2", root+".new"))
 	must(t, os.Rename(root+".new", root))
-	until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
+	treetest.Until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
 	write(t, filepath.Join(dir, "v2", "b", "f"), "1")
-	until(t, "the other tree is seen", m.fresh)
+	treetest.Until(t, "the other tree is seen", m.fresh)
 }
 
 // TestHint refuses in each way that the kernel knows.
@@ -313,7 +313,7 @@ func TestReread(t *testing.T) {
 		m := newMirror(w.Root)
 		run(t, w, m)
 		w.Reread()
-		until(t, fmt.Sprintf("mode %d: a batch with Root", mode), func() bool {
+		treetest.Until(t, fmt.Sprintf("mode %d: a batch with Root", mode), func() bool {
 			return union(m.batches()[1:]).Root
 		})
 	}

@@ -33,13 +33,7 @@ func TestMain(m *testing.M) {
 
 var eventually = treetest.Eventually
 
-// until fails the test if something is never so.
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	if !eventually(so) {
-		t.Fatal("never: " + what)
-	}
-}
+var until = treetest.Until
 
 // daemon is a gophd that serves, and is asked by clients of all kinds.
 type daemon struct {

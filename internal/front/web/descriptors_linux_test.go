@@ -83,7 +83,7 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 		w.breakOff(h)
 		close(stop)
 		watching.Wait()
-		closed := eventually(func() bool { return descriptors(t) <= open })
+		closed := treetest.Eventually(func() bool { return descriptors(t) <= open })
 		runtime.ReadMemStats(&after)
 		if collected = after.NumGC > before.NumGC; !closed && !collected {
 			t.Errorf("%d descriptors are open, %d were", descriptors(t), open)
@@ -104,7 +104,7 @@ func resets(c net.Conn) {
 // settled is how many descriptors are open when nothing is closed any more.
 func settled(t *testing.T) (open int) {
 	same := 0
-	eventually(func() bool {
+	treetest.Eventually(func() bool {
 		was := open
 		if open = descriptors(t); open != was {
 			same = 0
@@ -182,7 +182,6 @@ func listen(t *testing.T, s *server.Server) string {
 }
 
 // eventually waits until f is true, at most two minutes.
-func eventually(f func() bool) bool { return (*served)(nil).eventually(f) }
 
 func (w *web) dial(addr string) net.Conn {
 	c, err := net.Dial("tcp", addr)
@@ -235,7 +234,7 @@ func (w *web) breakOff(h server.Handler) {
 			_, _ = io.WriteString(clients[i], selectors[i%len(selectors)])
 		}
 		if s.StallTimeout > 0 {
-			eventually(func() bool { return s.Counts().Writing == 0 })
+			treetest.Eventually(func() bool { return s.Counts().Writing == 0 })
 		}
 		_, _ = clients[0].Read(make([]byte, 1))
 		stop()

@@ -35,7 +35,7 @@ func TestPageIsKept(t *testing.T) {
 			tag = res.Header.Get("ETag")
 			return res.StatusCode == http.StatusOK && tag != was && body != first
 		}
-		if !s.eventually(changed) {
+		if !treetest.Eventually(changed) {
 			t.Errorf("%s: the page is the same", name)
 		}
 	}
@@ -55,7 +55,7 @@ func TestOlderFileIsSent(t *testing.T) {
 		t.Errorf("the same file: %d, %q, tag %q", res.StatusCode, body, tag)
 	}
 	treetest.Must(t, os.Rename(older, filepath.Join(s.dir, "pic.png")))
-	if !s.eventually(func() bool {
+	if !treetest.Eventually(func() bool {
 		_, body := s.get("/pic.png?raw", "If-None-Match", tag, "If-Modified-Since", at)
 		return body == "older"
 	}) {

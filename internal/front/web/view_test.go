@@ -148,7 +148,7 @@ func TestDeniedIsNotShown(t *testing.T) {
 	s.write("shut/2026-02-01.txt", "One\n")
 	s.write("shut/2026-02-02.txt", "Two\n")
 	s.write(".robots", "Disallow: /log/2026-01-02.txt\nDisallow: /shut/\nAllow: /shut/open.txt\n")
-	s.eventually(func() bool { _, robots := s.get("/robots.txt"); return strings.Contains(robots, "open.txt") })
+	treetest.Eventually(func() bool { _, robots := s.get("/robots.txt"); return strings.Contains(robots, "open.txt") })
 	for path, want := range map[string][]string{
 		"/log/2026-01-01.txt":  {"!2026-01-02", "!Whisper", "Newer</span> Third", "Up</span> The log"},
 		"/log/2026-01-03.txt":  {"!2026-01-02", "!Whisper", "Older</span> First", "Newer</span> Fourth"},
@@ -261,7 +261,7 @@ func TestFaults(t *testing.T) {
 	} {
 		var res *http.Response
 		var page string
-		s.eventually(func() bool { // an error page makes nothing: the name comes from a page that is in memory
+		treetest.Eventually(func() bool { // an error page makes nothing: the name comes from a page that is in memory
 			_, _ = s.get("/")
 			res, page = s.get(path)
 			return strings.Contains(page, "The site") || path != "/nope" && path != "/busy"
@@ -277,7 +277,7 @@ func TestFaults(t *testing.T) {
 	s.write("empty/.x", "")
 	s.write("empty.txt", "\n \n")
 	for path, want := range map[string]string{"/empty/": "This directory is empty.", "/empty.txt": "This text is empty."} {
-		if !s.eventually(func() bool { _, page := s.get(path); return strings.Contains(page, want) }) {
+		if !treetest.Eventually(func() bool { _, page := s.get(path); return strings.Contains(page, want) }) {
 			t.Errorf("%s: no %q", path, want)
 		}
 	}
@@ -295,7 +295,7 @@ func TestOwnersTouch(t *testing.T) {
 	s.write(".footer", "Kept by <Ann>\nsecond line\n")
 	s.write("favicon.png", "\x89PNG")
 	s.write(".robots", "License: https://e.org/l\nDisallow: /no/\n")
-	if !s.eventually(func() bool {
+	if !treetest.Eventually(func() bool {
 		res, page := s.get("/a.txt")
 		return strings.Contains(page, `<p class="owner">Kept by &lt;Ann&gt;</p>`) && strings.Contains(page, `<link rel="icon" href="/favicon.png">`) &&
 			!strings.Contains(page, "second line") && res.Header.Get("Link") == `<https://e.org/l>; rel="license"`

@@ -140,16 +140,6 @@ func (s *served) write(name, text string) {
 	treetest.Write(s.t, s.dir, map[string]string{name: text})
 }
 
-// eventually waits until f is true, at most two minutes.
-func (s *served) eventually(f func() bool) bool {
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if f() {
-			return true
-		}
-	}
-	return f()
-}
-
 var browser = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Transport:     &http.Transport{DisableKeepAlives: true},

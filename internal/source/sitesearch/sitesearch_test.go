@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
@@ -77,11 +76,7 @@ func (f *fixture) write(name, text string) {
 
 func (f *fixture) until(what string, so func() bool) {
 	f.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			f.t.Fatalf("not so after two minutes: %s", what)
-		}
-	}
+	treetest.Until(f.t, what, so)
 }
 
 type recorder struct{ bytes.Buffer }
