@@ -102,7 +102,7 @@ func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(homes.root.Trees)) {
-		if tree.find(name) == nil {
+		if tree.Find(name) == nil {
 			d, _ := homes.dir(place{name, name}, nil)
 			tree, homes.relinked = tree.with(name, d), true
 		}
@@ -118,6 +118,10 @@ func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 		s.failed = homes.failed
 	}
 }
+
+// Capsules returns the snapshot of the tree as Gemini and Spartan see it, nil without
+// Config.Capsules.
+func (s *Snapshot) Capsules() *Snapshot { return s.capsules }
 
 // asGemini returns the Snapshot of the tree as Gemini sees it.
 func (s *Snapshot) asGemini() *Snapshot {

@@ -196,7 +196,7 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 // Snapshot's Tree, with Config.Files.
 func (v *View) Files(snap *Snapshot, dir string) iter.Seq[File] {
 	return func(yield func(File) bool) {
-		d := snap.Tree.find(dir)
+		d := snap.Tree.Find(dir)
 		if d == nil {
 			return
 		}

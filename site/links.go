@@ -62,12 +62,12 @@ func isAsked(real string) bool {
 // with what only links lead to.
 func (s *scanner) findAliases(tree *Dir) *Dir {
 	for dir := range s.links {
-		if tree.find(dir) == nil {
+		if tree.Find(dir) == nil {
 			delete(s.links, dir)
 			s.relinked = true
 		}
 	}
-	maps.DeleteFunc(s.programs, func(dir string, _ programs) bool { return tree.find(dir) == nil })
+	maps.DeleteFunc(s.programs, func(dir string, _ programs) bool { return tree.Find(dir) == nil })
 	if !s.relinked {
 		return tree
 	}
@@ -155,7 +155,7 @@ func share(wanted map[string]int, most int) (each int) {
 // unplace takes out of the tree what only links led to.
 func (s *scanner) unplace(tree *Dir) *Dir {
 	for name := range s.placed {
-		if tree.find(name) != nil {
+		if tree.Find(name) != nil {
 			tree = tree.with(name, nil)
 		}
 		maps.DeleteFunc(s.links, func(dir string, _ links) bool { return dir == name || strings.HasPrefix(dir, name+"/") })
@@ -204,6 +204,14 @@ func (s *scanner) input() (list []policy.Alias) {
 	for _, name := range slices.Sorted(maps.Keys(s.aliases)) {
 		l := s.aliases[name]
 		list = append(list, policy.Alias{Selector: selector.Canonical(name, l.dir), Target: selector.Canonical(l.real, l.dir)})
+	}
+	return list
+}
+
+// Aliases returns the canonical selectors of all aliases.
+func (s *Snapshot) Aliases() (list []string) {
+	for name, l := range s.aliases {
+		list = append(list, selector.Canonical(name, l.dir))
 	}
 	return list
 }

@@ -196,7 +196,7 @@ func TestRescanIsScan(t *testing.T) {
 			differ := map[string]bool{}
 			tree.changes(fresh, ".", differ)
 			for name := range differ {
-				rt.Fatalf("read again: %v\nthe record of %s: %+v\nwant: %+v", dirs, name, tree.find(name), fresh.find(name))
+				rt.Fatalf("read again: %v\nthe record of %s: %+v\nwant: %+v", dirs, name, tree.Find(name), fresh.Find(name))
 			}
 			if !maps.Equal(scan.aliases, whole.aliases) || !maps.Equal(scan.refused, whole.refused) {
 				rt.Fatalf("read again: %v\naliases:\n%v\nwant:\n%v\n%s", dirs, scan.aliases, whole.aliases, before)

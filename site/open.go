@@ -209,6 +209,6 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 		tree = &Dir{Dirs: []*Dir{tree}}
 	}
 	snap := scan.recorded(tree, nil)
-	snap.compile(Config{}, nil, scan)
+	snap.compile(Config{}, scan)
 	return snap, nil
 }

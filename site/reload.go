@@ -2,7 +2,6 @@ package site
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,9 +169,6 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 func (s *Site) newScan(from *disk.Root) *scanner {
 	scan := newScanner(from)
 	scan.answered, scan.runs, scan.files = s.conf.Programs, s.conf.Runs, s.conf.Files
-	if !scan.files {
-		scan.aside = disk.Guarded(s.guard)
-	}
 	scan.scanned = &s.scanned
 	return scan
 }
@@ -185,7 +181,7 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 		s.remap(old, next)
 		return old.leak
 	}
-	next.compile(s.conf, old, s.scan)
+	next.compile(s.conf, s.scan)
 	if next.leak != nil {
 		s.log.Error("robots.txt is not proven: all is denied to robots until one is", "error", next.leak)
 	}
@@ -286,10 +282,7 @@ func (s *Snapshot) homesTree() *Dir {
 
 // compile makes the policy of a snapshot. If the new robots.txt is not proven, the
 // snapshot denies everything: the old file was made for another tree.
-func (s *Snapshot) compile(conf Config, old *Snapshot, scan *scanner) {
-	if old == nil {
-		old = &Snapshot{}
-	}
+func (s *Snapshot) compile(conf Config, scan *scanner) {
 	menus, aliases := s.menus, scan.input()
 	if s.homes != nil {
 		menus, aliases = slices.Concat(menus, s.homes.menus), append(aliases, scan.capsules.input()...)
@@ -309,10 +302,10 @@ func (s *Snapshot) compile(conf Config, old *Snapshot, scan *scanner) {
 	s.Compiled = policy.Compile(sources)
 	s.Robots = s.Compiled.File()
 	reports = append(reports, s.Compiled.Reports()...)
-	reports = append(reports, s.about(conf, old, scan)...)
+	reports = append(reports, s.about(scan)...)
 	if s.homes != nil {
 		s.homes.Compiled = s.Compiled
-		reports = append(reports, s.homes.about(conf, cmp.Or(old.homes, old), scan.capsules)...)
+		reports = append(reports, s.homes.about(scan.capsules)...)
 	}
 	s.Reports = reports
 	slices.SortStableFunc(s.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
@@ -328,9 +321,8 @@ func (s *Snapshot) compile(conf Config, old *Snapshot, scan *scanner) {
 }
 
 // about returns the reports about the names of a tree.
-func (s *Snapshot) about(conf Config, old *Snapshot, scan *scanner) []policy.Report {
-	s.spoken = speak(finder{tree: s.Tree, real: s.Real, aliases: scan.aliases, c: s.Compiled, own: conf.Own, list: scan.lister()}, old.spoken)
-	return slices.Concat(append(slices.Collect(maps.Values(s.spoken)), strays(s.Tree), s.shownElsewhere(), s.escaped(scan))...)
+func (s *Snapshot) about(scan *scanner) []policy.Report {
+	return slices.Concat(strays(s.Tree), s.shownElsewhere(), s.escaped(scan))
 }
 
 func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {

@@ -31,8 +31,8 @@ func (s *scanner) rescan(tree *Dir, dirs []string) *Dir {
 	// A directory that its parent has just read for the first time is not read again.
 	before := tree
 	for _, p := range slices.SortedFunc(maps.Keys(again), func(a, b place) int { return strings.Compare(a.name, b.name) }) {
-		old := tree.find(p.name)
-		if old == nil || old != before.find(p.name) {
+		old := tree.Find(p.name)
+		if old == nil || old != before.Find(p.name) {
 			continue
 		}
 		if d, _ := s.dir(p, old); d != old {

@@ -55,7 +55,6 @@ type scanner struct {
 	of       string               // what reports put before the names of its annotations
 	capsules *scanner             // of the trees of Config.Capsules; nil: there are none
 	homes    *Dir                 // what it has read
-	aside    disk.Caller          // for listings that may be left out; nil: the names are known
 }
 
 func newScanner(r *disk.Root) *scanner {

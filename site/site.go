@@ -72,11 +72,6 @@ type Config struct {
 	// Programs. If nil, there are none.
 	Runs func(name string) bool
 
-	// Own are selectors that the server answers by itself beside the site, such as
-	// "/caps.txt"; "feed.xml" is a name in every directory. An annotation may speak of
-	// them as of files.
-	Own []string
-
 	// Endless are selectors that the server answers by itself with as many replies as
 	// there are questions ("/search"): robots.txt denies them as it denies Programs. A
 	// file or directory of the site with that name is served instead.
@@ -199,7 +194,6 @@ type Snapshot struct {
 	homes    *Snapshot // of the trees of Config.Capsules alone: what the scan has recorded; nil: there are none
 	capsules *Snapshot // of the whole tree as Gemini sees it; nil: the same
 
-	spoken  spoken          // the part of Reports that depends on the names of the tree
 	leak    error           // why the compiled file is not Robots
 	aliases map[string]link // other names of what the tree has
 	refused map[string]bool // links that are not followed

@@ -248,7 +248,7 @@ func (d *Dir) HasPhlog() bool { return d.Phlog || slices.ContainsFunc(d.Dirs, (*
 // Phlogs returns the paths of the directories that have dated texts: d/name, and with
 // deep also those below it.
 func (d *Dir) Phlogs(name string, deep bool) (names []string) {
-	at := d.find(name)
+	at := d.Find(name)
 	switch {
 	case at == nil:
 	case deep:
@@ -269,10 +269,10 @@ func (d *Dir) Phlogs(name string, deep bool) (names []string) {
 // name is a path, "." for d itself.
 func (d *Dir) Has(name string, dir bool) bool {
 	if dir {
-		return d.find(name) != nil
+		return d.Find(name) != nil
 	}
 	slash := strings.LastIndexByte(name, '/') + 1
-	in, file := d.find(name[:slash]), name[slash:]
+	in, file := d.Find(name[:slash]), name[slash:]
 	if in == nil {
 		return false
 	}
@@ -280,8 +280,8 @@ func (d *Dir) Has(name string, dir bool) bool {
 	return ok
 }
 
-// find returns the directory of a path, nil if there is none.
-func (d *Dir) find(name string) *Dir {
+// Find returns the directory of a path, nil if there is none.
+func (d *Dir) Find(name string) *Dir {
 	if name == "." {
 		return d
 	}

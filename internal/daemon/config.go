@@ -232,15 +232,11 @@ func (f Flags) VirtualHosts() (map[string]string, error) {
 	return hosts, f.failures.orNil()
 }
 
-// parts reads -users, -mount, -fastcgi and -vhost, and names what gophd answers by itself.
+// parts reads -users, -mount, -fastcgi and -vhost.
 func (c *Settings) parts() {
 	c.site = site.Config{Watch: c.Watch, Poll: c.Poll, PollRemote: c.PollRemote, Users: c.Users, Capsules: c.UsersGemini, UsersMinUID: c.UsersMinUID}
-	c.site.Own = []string{"/caps.txt", "/about-robots", "feed.xml", "feed.gmi"}
 	if c.Search {
 		c.site.Endless = []string{sitesearch.Selector}
-	}
-	if c.Sitemap {
-		c.site.Own = append(c.site.Own, "/sitemap.xml", "/sitemap.txt", "/sitemap-recent.xml")
 	}
 
 	for _, flag := range c.FastCGI {

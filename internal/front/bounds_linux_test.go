@@ -119,7 +119,7 @@ func TestAbuseBounds(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(20))    // it is about what is held, not about what waits to be collected
 	tree, err := site.Open(largeTree(t, many(100_000)), // of 200,000 TestSmallMemory makes replies
-		site.Config{Files: true, Own: []string{"/caps.txt", "/about-robots", "feed.xml", "/sitemap.xml"}})
+		site.Config{Files: true})
 	treetest.Must(t, err)
 	_, stop, err := tree.Read(context.Background())
 	treetest.Must(t, err)

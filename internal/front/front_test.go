@@ -52,7 +52,7 @@ func (h *hole) serve(t *testing.T) {
 	h.t = t
 	dir := t.TempDir()
 	treetest.Write(t, dir, h.files)
-	s, err := site.Open(dir, site.Config{Watch: site.WatchOff, Own: []string{"/caps.txt", "/about-robots", "feed.xml"}})
+	s, err := site.Open(dir, site.Config{Watch: site.WatchOff})
 	treetest.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 8)

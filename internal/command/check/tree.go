@@ -14,6 +14,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -38,7 +39,7 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 			c.find(diag.Notice, CodeUnlinked, at, 0, hint, "no menu or page links %s", alone)
 		}
 	}
-	for _, r := range c.snap.Reports {
+	for _, r := range nomatch.Reports(c.snap) {
 		if filepath.Base(r.File) == "robots.txt" && r.Severity == diag.Error {
 			r.Severity = diag.Warning // the other server's readers lose nothing by it
 		}

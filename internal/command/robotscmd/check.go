@@ -9,6 +9,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
@@ -59,7 +60,7 @@ func (c *Command) Check(ctx context.Context) error {
 
 // check takes what the policy says of its own file.
 func check(snap *site.Snapshot) *checked {
-	k := &checked{Reports: append([]policy.Report{}, snap.Reports...), Readers: snap.Compiled.Proof()}
+	k := &checked{Reports: append([]policy.Report{}, nomatch.Reports(snap)...), Readers: snap.Compiled.Proof()}
 	k.measure(snap.Compiled.File())
 	k.unnamed(snap.Compiled.Unproven())
 	return k

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/robots/convert"
 
@@ -33,7 +34,7 @@ func (s ruleSource) placed() []diag.Diagnostic {
 	list := inFile(s.name, s.diagnostics())
 	if s.snap != nil {
 		list = list[:0]
-		for _, r := range s.snap.Reports {
+		for _, r := range nomatch.Reports(s.snap) {
 			if d := r.Diagnostic; d.File != "" {
 				d.File = path.Join(s.dir, d.File)
 				list = append(list, d)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/internal/command/terminal"
 
 	"github.com/gophd/gophd/diag"
@@ -201,7 +202,7 @@ func (s shown) token(file *robots.File) (string, []diag.Diagnostic) {
 // comment. It marks rules that match nothing now.
 func (s shown) annotated() string {
 	nothing := map[string]bool{}
-	for _, r := range s.snap.Reports {
+	for _, r := range nomatch.Reports(s.snap) {
 		if r.Code == policy.CodeNoMatch {
 			nothing[diag.Place(r.File, r.Line)] = true
 		}

@@ -37,7 +37,7 @@ func (h *entryHandler) Handle(_ context.Context, r slog.Record) error {
 
 // shortEntry makes entries for people: time, level, where, what, hint.
 //
-//	15:04:05 warn  phlog/.robots:3: "Disallow: /draft" matches nothing; hint: ...
+//	15:04:05 warn  phlog/.robots:3: "Alow" is unknown; hint: ...
 func shortEntry(colours bool) func(attrs []slog.Attr, r slog.Record) string {
 	return func(attrs []slog.Attr, r slog.Record) string {
 		when, level := r.Time.Format(time.TimeOnly), levelName(r.Level)

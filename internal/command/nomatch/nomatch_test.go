@@ -1,4 +1,4 @@
-package site
+package nomatch
 
 import (
 	"fmt"
@@ -7,42 +7,10 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site"
 )
-
-// reported lists the reports with a code about a tree of files, as "file:line severity
-// text".
-func reported(t *testing.T, files map[string]string, codes ...string) (list []string) {
-	t.Helper()
-	dir := t.TempDir()
-	write(t, dir, files)
-	s := start(t, dir, Config{})
-	snap, err := s.Snapshot(t.Context())
-	must(t, err)
-	for _, r := range snap.Reports {
-		if slices.Contains(codes, r.Code) {
-			list = append(list, fmt.Sprintf("%s:%d %s %s", r.File, r.Line, r.Severity, r.Message))
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// TestNotRead: a file that is called almost like an annotation is an error, wherever it
-// lies; one that has another name, or that counts, is not.
-func TestNotRead(t *testing.T) {
-	const text = "User-agent: *\nDisallow: /x\n"
-	for file, want := range map[string]bool{
-		"phlog/robots.txt": true, ".robots.txt": true, "phlog/.robots.txt": true, ".Robots": true, "phlog/.ROBOTS": true, "ROBOTS.TXT": true,
-		"Robots.txt": true, "phlog/robots": true, "phlog/.robot": true, "Robots": true,
-		"robots.txt": false, ".robots": false, "phlog/.robots": false, "phlog/robots.html": false, "phlog/my-robots.txt": false,
-	} {
-		list := reported(t, map[string]string{file: text, "x": "", "phlog/x": "", "phlog/index.txt": ""}, policy.CodeNotRead)
-		if !want && len(list) > 0 || want && !slices.Equal(list, []string{file + ":0 error it is not read: did you mean .robots?"}) {
-			t.Errorf("%s: %q", file, list)
-		}
-	}
-}
 
 // TestDidYouMean: what people write for a name that is there is a warning with the line
 // that they mean; the surer it is that a rule does nothing, the louder it is said.
@@ -76,8 +44,16 @@ func TestDidYouMean(t *testing.T) {
 		{".robots", "Disallow: gopher://example.org/1/phlog/drafts/", ""},
 		{".robots", "Disallow: /robots.txt", ""},
 	} {
-		list := reported(t, map[string]string{test.file: "User-agent: *\n" + test.line + "\n", "phlog/drafts/x": "", "phlog/about.txt": "", "phlog/100%41": ""}, policy.CodeNoMatch)
-		want := []string{}
+		dir := t.TempDir()
+		treetest.Write(t, dir, map[string]string{test.file: "User-agent: *\n" + test.line + "\n", "phlog/drafts/x": "", "phlog/about.txt": "", "phlog/100%41": ""})
+		snap, err := site.Load(dir)
+		treetest.Must(t, err)
+		var list, want []string
+		for _, r := range Reports(snap) {
+			if r.Code == policy.CodeNoMatch {
+				list = append(list, fmt.Sprintf("%s:%d %s %s", r.File, r.Line, r.Severity, r.Message))
+			}
+		}
 		if test.want != "" {
 			severity, rest := diag.Notice, ""
 			if after, ok := strings.CutPrefix(test.want, "warning"); ok {

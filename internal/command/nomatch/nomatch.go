@@ -1,0 +1,166 @@
+// Package nomatch compares the rules of annotations with the names of the tree, so that an
+// author gets a report about a misspelt one.
+package nomatch
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site"
+)
+
+// own are selectors that gophd answers by itself; without a leading slash, names in any
+// directory.
+var own = []string{"/robots.txt", "/caps.txt", "/about-robots", "feed.xml", "feed.gmi", "/sitemap.xml", "/sitemap.txt", "/sitemap-recent.xml"}
+
+// Reports returns the reports of a snapshot, which was made with site.Config.Files, with one
+// for each rule without wildcards that matches nothing. The worst come first.
+func Reports(snap *site.Snapshot) []policy.Report {
+	list := slices.Clone(snap.Reports)
+	f := finder{snap}
+	if gemini := snap.Capsules(); gemini != nil {
+		f = append(f, gemini)
+	}
+	seen := map[*policy.Annotation]bool{}
+	for _, s := range f {
+		for _, d := range s.Tree.All() {
+			for _, a := range d.Notes {
+				if seen[a] {
+					continue
+				}
+				seen[a] = true
+				for _, r := range snap.Compiled.Rules(a.Dir, a.File) {
+					if report, ok := f.about(r); ok {
+						list = append(list, report)
+					}
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
+	return list
+}
+
+// finder looks for the names that rules match in the trees of a site: of most clients, and of
+// those over Gemini.
+type finder []*site.Snapshot
+
+// about returns a report if a rule without wildcards matches no name in the tree.
+func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
+	if !r.Literal || f.exists(r) {
+		return policy.Report{}, false
+	}
+	message := fmt.Sprintf("%q matches nothing", r.Text())
+	report := policy.NewReport(policy.CodeNoMatch, r.File, r.Line, message)
+	report.Selector = r.Path
+	if slices.Contains(strings.Split(r.Value, "/"), "..") {
+		report.Message += ": an annotation is about its directory and what lies below"
+		return report, true
+	}
+	if meant := f.meant(r); meant != "" {
+		report.Message += "; did you mean " + meant + "?"
+		return report, true
+	}
+	if near := f.nearest(r); near != "" {
+		report.Message += "; the nearest name is " + near
+		return report, true
+	}
+	report.Severity = diag.Notice
+	return report, true
+}
+
+// exists reports whether a rule without a wildcard matches something.
+func (f finder) exists(r policy.AnnotationRule) bool {
+	return slices.ContainsFunc(own, func(sel string) bool {
+		return r.Matches(sel) || sel[0] != '/' && strings.HasSuffix(r.Path, sel)
+	}) || slices.ContainsFunc(f, func(snap *site.Snapshot) bool { return has(snap, r) })
+}
+
+// has reports whether a rule without a wildcard matches something in a tree.
+func has(snap *site.Snapshot, r policy.AnnotationRule) bool {
+	for _, p := range snap.Compiled.Programs() {
+		if strings.HasSuffix(p, "/") {
+			continue // a directory's menu, which is here like others
+		}
+		if strings.HasPrefix(r.Path, p) || strings.HasPrefix(p, "/*") && strings.Contains(r.Path, p[2:]) {
+			return true
+		}
+	}
+	if snap.Answers(strings.TrimSuffix(r.Path, "/")) || slices.ContainsFunc(snap.Aliases(), r.Matches) {
+		return true
+	}
+	dir, begin := path.Split(strings.TrimPrefix(r.Path, "/"))
+	d := snap.Tree.Find(snap.Real(cmp.Or(strings.TrimSuffix(dir, "/"), ".")))
+	if d == nil {
+		return false
+	}
+	if begin == "" && r.Matches("/"+dir) {
+		return true
+	}
+	return slices.ContainsFunc(d.Files, func(f site.File) bool { return strings.HasPrefix(f.Name, begin) && r.Matches("/"+dir+f.Name) }) ||
+		slices.ContainsFunc(d.Dirs, func(d *site.Dir) bool { return strings.HasPrefix(d.Name, begin) && r.Matches("/"+dir+d.Name+"/") })
+}
+
+var itemType = regexp.MustCompile(`^/?[0-9A-Za-z]/`)
+
+// meant returns the value that the author of a rule surely meant: the first correction
+// of a usual mistake with which the rule matches something; "" if there is none.
+func (f finder) meant(r policy.AnnotationRule) string {
+	first, _, _ := strings.Cut(r.Value, " ")
+	below := strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), r.Dir[1:])
+	for _, value := range []string{
+		"/" + below, // the path from the root
+		strings.TrimPrefix(strings.TrimPrefix(r.Path, strings.TrimSuffix(r.Dir, "/")), r.Dir), // in a URL
+		"/" + itemType.ReplaceAllString(r.Value, ""),                                          // a selector with its item type
+		strings.Trim(r.Value, `"'`),
+		"/" + strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), "./"),
+		first,
+		strings.ReplaceAll(r.Value, "%", "%25"),
+	} {
+		value = "/" + strings.TrimPrefix(value, "/")
+		if value == "/" || strings.TrimPrefix(value, "/") == strings.TrimPrefix(r.Value, "/") {
+			continue
+		}
+		if other, ok := r.With(value); ok && f.exists(other) {
+			return value
+		}
+	}
+	return ""
+}
+
+// nearest returns the existing name that is most similar to the missing one, as the
+// annotation would write it; "" if none is similar.
+func (f finder) nearest(r policy.AnnotationRule) string {
+	best, least := "", 3
+	for _, snap := range f {
+		d, at, rest := snap.Tree, "/", strings.TrimPrefix(r.Path, "/")
+		for {
+			name, more, deeper := strings.Cut(rest, "/")
+			sub := d.Find(name)
+			if !deeper || name == "" || sub == nil {
+				rest = name
+				break
+			}
+			d, at, rest = sub, at+name+"/", more
+		}
+		try := func(other, end string) {
+			distance := diag.Distance(strings.ToLower(rest), strings.ToLower(other), least)
+			if distance < least && (len(rest) >= 3 || distance == 0) {
+				best, least = strings.TrimPrefix(at, strings.TrimSuffix(r.Dir, "/"))+other+end, distance
+			}
+		}
+		for _, sub := range d.Dirs {
+			try(sub.Name, "/")
+		}
+		for _, file := range d.Files {
+			try(file.Name, "")
+		}
+	}
+	return best
+}
