@@ -262,35 +262,121 @@ func TestPackageInSystemd(t *testing.T) {
 	}
 	ask("gopher://127.0.0.1/0/robots.txt")
 	ask("gemini://127.0.0.1/robots.txt")
-	s.upgrades(deb, ask)
+	s.socketsInAnyOrder(ask)
 	s.do("dpkg", "-P", "gophd")
 }
 
-// upgrades goes back to an older package, whose settings and units differ, and up again, with
-// settings that the administrator has changed. gophd serves and keeps them.
-func (s *systemd) upgrades(deb string, ask func(url string)) {
+// socketsInAnyOrder starts the sockets in another order.
+func (s *systemd) socketsInAnyOrder(ask func(url string)) {
 	s.t.Helper()
-	dir := s.t.TempDir()
-	run(s.t, dir, "dpkg-deb", "-R", deb, "old")
-	run(s.t, dir, "sh", "-ec", `sed -i 's/^Version: .*/Version: 0.1.0/' old/DEBIAN/control
-		echo '# of 0.1.0' | tee -a old/etc/default/gophd >>old/lib/systemd/system/gophd.service
-		dpkg-deb -Znone -b old `+filepath.Join(s.root, "root/old.deb"))
-	s.do("sh", "-ec", "echo '# mine' >>/etc/default/gophd")
-	for _, file := range []string{"old.deb", "gophd.deb", "old.deb", "gophd.deb"} {
-		if said := s.do("dpkg", "--force-confdef", "--force-confold", "-i", "/root/"+file); strings.Contains(said, "Syntax:") || strings.Contains(said, "failed") {
-			s.t.Errorf("%s: %s", file, said)
-		}
-		s.do("grep", "-q", "^# mine", "/etc/default/gophd")
-		ask("gopher://127.0.0.1/0/robots.txt")
-		ask("gemini://127.0.0.1/robots.txt")
-	}
-
-	// The sockets in another order.
 	s.do("sh", "-ec", "systemctl stop gophd-nex.socket gophd-gemini.socket gophd.socket gophd.service; systemctl start gophd-nex.socket; systemctl start gophd.socket")
 	ask("nex://127.0.0.1/robots.txt")
 	s.do("sh", "-ec", "systemctl stop gophd.service; systemctl start gophd-gemini.socket")
 	ask("gemini://127.0.0.1/robots.txt")
 	ask("gopher://127.0.0.1/0/robots.txt")
+}
+
+// older returns the package of an earlier version, made from the history of the repository once
+// and kept in harness.Cache.
+func older(t *testing.T, version string) string {
+	t.Helper()
+	need(t, "git", "make", "tar")
+	kept := filepath.Join(harness.Cache(), "gophd_"+version+"_amd64.deb")
+	if _, err := os.Stat(kept); err == nil {
+		return kept
+	}
+	commit := ""
+	changes := strings.Fields(run(t, "../..", "git", "rev-list", "HEAD", "--", "VERSION")) // the newest first
+	for i := range len(changes) - 1 {
+		if strings.TrimSpace(run(t, "../..", "git", "show", changes[i+1]+":VERSION")) == version {
+			commit = changes[i] + "^"
+		}
+	}
+	if commit == "" {
+		t.Skipf("the history here has no version %s: git fetch --unshallow gets it", version)
+	}
+	dir, out := t.TempDir(), t.TempDir()
+	run(t, "../..", "sh", "-c", `git archive "$1" | tar -x -C "$2"`, "sh", commit, dir)
+	run(t, dir, "make", "packages", "ARCHS=amd64", "PACKAGES="+out)
+	must(t, os.MkdirAll(filepath.Dir(kept), 0o755))
+	run(t, out, "cp", "gophd_"+version+"_amd64.deb", kept+".new")
+	must(t, os.Rename(kept+".new", kept))
+	return kept
+}
+
+// TestPackageUpgrade goes from each earlier version to this one, back, and up again, beside
+// gophernicus at port 70: with settings that the administrator has changed, and under load.
+func TestPackageUpgrade(t *testing.T) {
+	deb := packageFile(t, "*_amd64.deb")
+	for _, version := range []string{"0.2.0", "0.3.0"} {
+		t.Run(version, func(t *testing.T) {
+			old := older(t, version)
+			root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
+			s := boot(t, root)
+			run(t, "", "cp", deb, filepath.Join(root, "root/new.deb"))
+			run(t, "", "cp", old, filepath.Join(root, "root/old.deb"))
+			ask := func(port, sel string) string {
+				out, _ := s.try("timeout", "600", "bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/"$0"; printf '%s\r\n' "$1" >&3; cat <&3`, port, sel)
+				return out
+			}
+
+			// Install the old one, and change its settings and its port.
+			s.do("dpkg", "-i", "/root/old.deb")
+			s.do("sh", "-ec", `mkdir -p /srv/hole/drafts /etc/systemd/system/gophd.socket.d
+				echo 'mine of old' >/srv/hole/a.txt
+				printf 'User-agent: *\nDisallow: /drafts/\n' >/srv/hole/.robots
+				sed -i 's|^GOPHD_ROOT=.*|GOPHD_ROOT=/srv/hole|' /etc/default/gophd
+				grep -q '^GOPHD_ROOT=/srv/hole' /etc/default/gophd || echo GOPHD_ROOT=/srv/hole >>/etc/default/gophd
+				echo GOPHD_HOST=gopher.example.org >>/etc/default/gophd
+				echo 127.0.0.1 gopher.example.org >>/etc/hosts
+				printf '[Socket]\nListenStream=\nListenStream=7070\n' >/etc/systemd/system/gophd.socket.d/port.conf
+				systemctl daemon-reload; systemctl enable --now gophd.socket`)
+			serves := func(when string) {
+				t.Helper()
+				for sel, want := range map[string]string{"a.txt": "mine of old", "robots.txt": "Disallow: /drafts/", "": "\tgopher.example.org\t"} {
+					if got := ask("7070", sel); !strings.Contains(got, want) {
+						t.Errorf("%s: %q gets %q", when, sel, got)
+					}
+				}
+				if got := ask("70", "gophd-none"); got == "" || strings.Contains(got, "gopher.example.org") {
+					t.Errorf("%s: gophernicus answers %q", when, got)
+				}
+				s.do("grep", "-q", "^GOPHD_ROOT=/srv/hole", "/etc/default/gophd")
+			}
+			serves("installed")
+
+			// Up, down, up: nobody is turned away meanwhile.
+			for _, file := range []string{"new.deb", "old.deb", "new.deb"} {
+				asked := make(chan string)
+				go func() {
+					refused := ""
+					for range 20 {
+						if got := ask("7070", "a.txt"); got != "mine of old\n" {
+							refused = got
+						}
+					}
+					asked <- refused
+				}()
+				said := s.do("dpkg", "--force-confdef", "--force-confold", "-i", "/root/"+file)
+				if strings.Contains(said, "Syntax:") || strings.Contains(said, "rror") {
+					t.Errorf("%s: %s", file, said)
+				}
+				if refused := <-asked; refused != "" {
+					t.Errorf("during %s: %q", file, refused)
+				}
+				serves(file)
+			}
+			if out := s.do("gophd", "doctor"); strings.Contains(out, "fault:") {
+				t.Errorf("doctor:\n%s", out)
+			}
+
+			s.do("dpkg", "-P", "gophd")
+			if out, err := s.try("ls", "/etc/default/gophd", "/usr/bin/gophd"); err == nil {
+				t.Errorf("purged, and still there is %s", out)
+			}
+			s.do("test", "-e", "/srv/hole/a.txt")
+		})
+	}
 }
 
 // fronts types the recipe of each socket unit while gophd runs.

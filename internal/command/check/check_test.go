@@ -97,8 +97,9 @@ func TestTree(t *testing.T) {
 func TestUnlinked(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"gophermap": "0A\ta.txt\n1D\t/d/\n0H\t/host.txt\tme.example\n0I\t/inc/i.txt\tme.example\n0L\t/alias.txt\n=inc/menu\n-hidden.txt\nhW\tURL:gemini://me.example/url.gmi\n0P\tpage.html\n0M\tm.md\n0G\tg.gmi\n1F\tf\n",
-		"a.txt":     "a", "host.txt": "a", "real.txt": "a", "alias.txt": "-> real.txt", "hidden.txt": "a", "url.gmi": "a", "favicon.ico": "a", "alone.txt": "a", "far/x.txt": "a", ".secret": "a", "draft/a.txt": "a", ".robots": "Disallow: /draft/\n",
+		"gophermap":  "0A\ta.txt\n1D\t/d/\n0H\t/host.txt\tme.example\n0I\t/inc/i.txt\tme.example\n0L\t/alias.txt\n=inc/menu\n-hidden.txt\nhW\tURL:gemini://me.example/url.gmi\n0P\tpage.html\n0M\tm.md\n0G\tg.gmi\n1F\tf\n0S\t/second.txt\twww.me.example\n0T\t/third.txt\twww.me.example\n",
+		"second.txt": "a", "third.txt": "a", "far/in/gophermap": "1Up\t/far/\n",
+		"a.txt": "a", "host.txt": "a", "real.txt": "a", "alias.txt": "-> real.txt", "hidden.txt": "a", "url.gmi": "a", "favicon.ico": "a", "alone.txt": "a", "far/x.txt": "a", ".secret": "a", "draft/a.txt": "a", ".robots": "Disallow: /draft/\n",
 		"page.html": `<a href="from-page.txt"><IMG SRC=/p.png>`, "from-page.txt": "a", "p.png": "a", "m.md": "[x](from%20md.txt#a)", "from md.txt": "a", "g.gmi": "=> from.gmi\n", "from.gmi": "a",
 		"inc/menu": "0N\tinc/named.txt\n", "inc/named.txt": "a", "inc/i.txt": "a", "d/all.txt": "a", "e/gophermap": "0X\tx\n*\n", "e/listed.txt": "a", "f/gophermap": "1E\t/e/sub\n", "e/sub/gophermap": "1Up\t/e/sub/\n", "f/deep/a.txt": "a", "robots.txt": "",
 	})
@@ -114,6 +115,16 @@ func TestUnlinked(t *testing.T) {
 	}
 	if want := []string{`. "alone.txt"`, `. "far/"`, `. "hidden.txt"`, `f "deep/"`}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestCapsuleIsReadOnce: the links of an index.gmi, which is a menu and a page, count once.
+func TestCapsuleIsReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"index.gmi": "=> gemini://me.example/a.gmi\n=> gemini://me.example/b.gmi\n", "a.gmi": "a", "b.gmi": "b"})
+	_, r := findings(t, dir, Options{})
+	if len(r.Findings) != 1 || !strings.HasPrefix(r.Findings[0].Message, "2 links to me.example") {
+		t.Errorf("got %v", r.Findings)
 	}
 }
 
@@ -257,5 +268,24 @@ func TestHintsOfLines(t *testing.T) {
 				t.Errorf("%s:%d: %s, want %s", file, line, hints[line], want)
 			}
 		}
+	}
+}
+
+// TestHintsOfCommands: a command in a map that no file is has the script to write in its hint.
+func TestHintsOfCommands(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"gophermap": "=prog\n=figlet hi\n=uptime\n", "prog": "#!/bin/sh\n"})
+	_, r := findings(t, dir, Options{})
+	const runs = "gophd -fastcgi menus=SOCKET runs it"
+	want := []string{runs,
+		"printf '%s\\n' '#!/bin/sh' 'figlet hi' >./figlet.sh && chmod +x ./figlet.sh; write \"=figlet.sh\", and " + runs,
+		"printf '%s\\n' '#!/bin/sh' uptime >./uptime.sh && chmod +x ./uptime.sh; write \"=uptime.sh\", and " + runs}
+	for i, d := range r.Findings {
+		if i >= len(want) || d.Hint != want[i] {
+			t.Errorf("%s: %s", d.Place(), d.Hint)
+		}
+	}
+	if len(r.Findings) != len(want) {
+		t.Errorf("got %v", r.Findings)
 	}
 }

@@ -125,7 +125,7 @@ func (c *checking) menu(name string, read func(*menu.Builder) (menu.Menu, error)
 	}
 	for _, d := range m.Problems {
 		linked := slices.ContainsFunc(c.links[first:], func(l menu.Link) bool { return l.Program && l.File == d.File && l.Line == d.Line })
-		if d.Code == menu.CodeName || d.Code == menu.CodeProgram && (linked || c.answers("/"+d.File)) {
+		if d.Code == menu.CodeProgram && (linked || c.answers("/"+d.File)) {
 			continue // found elsewhere
 		}
 		if d.Code == menu.CodeProgram {
