@@ -167,16 +167,22 @@ func (s *Sitemaps) policyOf(snap *site.Snapshot) *policy {
 }
 
 // recent returns the newest changes that robots may fetch.
-func recent(snap *site.Snapshot, lists []topList) (all []change) {
+func recent(snap *site.Snapshot, lists []topList) []change {
+	var all []change
 	for _, l := range lists {
-		for _, c := range l.recent {
-			if time.Since(c.changed) < recently && snap.Open(c.path(), c.name == "") {
-				all = append(all, c)
-			}
-		}
+		all = append(all, l.recent...)
 	}
 	slices.SortFunc(all, newestFirst)
-	return all[:min(len(all), maxRecent)]
+	left := all[:0]
+	for _, c := range all {
+		if len(left) == maxRecent || time.Since(c.changed) >= recently {
+			break
+		}
+		if snap.Open(c.path(), c.name == "") {
+			left = append(left, c)
+		}
+	}
+	return left
 }
 
 // A slice is a part of a list.
