@@ -13,6 +13,7 @@ import (
 
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/size"
+	"github.com/gophd/gophd/internal/daemon"
 )
 
 // An option is one row of a table of flags: the name, what it sets, the default and the
@@ -49,7 +50,7 @@ func (o *option) of(needs string) *option {
 }
 
 func (o *option) variable() string {
-	return "GOPHD_" + strings.ToUpper(strings.ReplaceAll(o.name, "-", "_"))
+	return daemon.Variable(o.name)
 }
 
 // shown is how the user gave the option.

@@ -157,11 +157,16 @@ func (f Flags) Settings() (*Settings, error) {
 	return c, nil
 }
 
+// Variable returns the variable of a flag.
+func Variable(flag string) string {
+	return "GOPHD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
 // option names an option, with a value, as it is set here: by a flag or by its variable.
 func (f *Flags) option(name string, value ...string) string {
 	text, between := "-"+name, " "
 	if f.Variable != nil && f.Variable(name) {
-		text, between = "GOPHD_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")), "="
+		text, between = Variable(name), "="
 	}
 	if len(value) > 0 {
 		text += between + value[0]

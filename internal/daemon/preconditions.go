@@ -29,6 +29,10 @@ type Precondition struct {
 	What string       // is tested, such as a directory
 	Test func() error // returns nil, or an *exit.CommandError that says what to do
 	Warn bool         // gophd starts without it, and logs why it fails
+
+	// Flag names What, and Usual is a value of Flag that the shipped unit lets gophd write to;
+	// of group writable.
+	Flag, Usual string
 }
 
 // A Place is where a gophd starts: the account that serves, and the directory that shows the
@@ -89,6 +93,11 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 		all = append(all, Precondition{Name: name, What: what, Test: test, Warn: true})
 	}
 
+	writable := func(flag, what, usual string, test func(usual string) error) {
+		need("writable", what, func() error { return test(usual) })
+		all[len(all)-1].Flag, all[len(all)-1].Usual = flag, usual
+	}
+
 	// The directories that are served.
 	need("directories", c.Root, func() error { return c.served(p, "root", "opening the content tree: "+c.Root, c.Root) })
 	for _, h := range c.hosts[1:] {
@@ -142,7 +151,7 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 		need("certificate", pair.Cert, func() error { return c.readablePair(Place{Machine: p.Machine}, pair) })
 	}
 	if dir := c.TLSSelfSigned; dir != "" {
-		need("writable", dir, func() error {
+		writable("tls-self-signed", dir, "/var/lib/gophd", func(usual string) error {
 			if info, err := files.Stat(p.at(dir)); err == nil && !info.IsDir() {
 				return exit.Usagef(c.option("tls-self-signed", "DIR")+", in which gophd makes NAME.crt and NAME.key for each name of a host", "%s: %s is no directory", c.option("tls-self-signed"), dir)
 			}
@@ -154,23 +163,23 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 			for _, err := files.Stat(p.at(made)); errors.Is(err, fs.ErrNotExist) && len(made) > 1; _, err = files.Stat(p.at(made)) {
 				made = filepath.Dir(made)
 			}
-			return c.writable(p, "tls-self-signed", dir, made, "/var/lib/gophd")
+			return c.writable(p, "tls-self-signed", dir, made, usual)
 		})
 	}
 	if name := c.AccessLog; name != "" && !strings.HasPrefix(name, "/dev/") {
-		need("writable", name, func() error {
+		writable("access-log", name, "/var/log/gophd/access.log", func(usual string) error {
 			info, err := files.Stat(p.at(name))
 			switch {
 			case err == nil && info.IsDir():
 				return exit.Usagef(c.option("access-log", filepath.Join(name, "access.log")), "%s: %s is a directory", c.option("access-log"), name)
 			case err == nil:
-				return c.writable(p, "access-log", name, name, "/var/log/gophd/access.log")
+				return c.writable(p, "access-log", name, name, usual)
 			}
-			return c.writable(p, "access-log", name, filepath.Dir(name), "/var/log/gophd/access.log")
+			return c.writable(p, "access-log", name, filepath.Dir(name), usual)
 		})
 	}
 	if dir := c.SearchDir; dir != "" && c.Search {
-		need("writable", dir, func() error { return c.writable(p, "search-dir", dir, dir, "/var/lib/gophd") })
+		writable("search-dir", dir, "/var/lib/gophd", func(usual string) error { return c.writable(p, "search-dir", dir, dir, usual) })
 	}
 	for _, rule := range c.programs {
 		socket := rule.Client.Socket

@@ -73,6 +73,7 @@ func TestDoctorInSystemd(t *testing.T) {
 		{"a ~ in the settings", "echo 'GOPHD_ROOT=~/hole' >>/etc/default/gophd" + again, `directories: .*~/hole: no such file`},
 		{"a certificate that lacks a host", cert + "\nchmod 644 /srv/elsewhere/*" + tls + "mkdir -p /srv/b; echo GOPHD_VHOST=b.example=/srv/b >>/etc/default/gophd" + again, `certificate: no certificate is for b\.example`},
 		{"a key in the tree", "printf -- '-----BEGIN PRIVATE KEY-----\n' >/srv/gopher/old.pem", `content: everybody can fetch old\.pem`},
+		{"a log where the unit lets nobody write", "echo GOPHD_ACCESS_LOG=/var/log/other.log >>/etc/default/gophd" + again, `writable: .*/var/log/other\.log`},
 		{"a log in the tree", "echo GOPHD_ACCESS_LOG=/srv/gopher/access.log >>/etc/default/gophd" + again, `outside: .*/srv/gopher/access\.log`},
 		{"a service that does not run", "systemctl disable --now gophd.socket; systemctl stop gophd.service", `port: nothing listens at port 70`},
 	} {

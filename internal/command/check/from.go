@@ -15,6 +15,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/daemon"
 )
 
 // The table of -from: a server, an option of it, flags of gophd, and what is to be read.
@@ -345,7 +346,7 @@ func (m *move) text() string {
 		if f[1] != "" {
 			command = append(command, f[1])
 		}
-		switch name := "GOPHD_" + strings.ToUpper(strings.ReplaceAll(f[0][1:], "-", "_")); f[0] {
+		switch name := daemon.Variable(f[0][1:]); f[0] {
 		case "-listen":
 			ports["gophd.socket"] = append(ports["gophd.socket"], "ListenStream="+strings.TrimPrefix(f[1], ":"))
 		case "-gemini":

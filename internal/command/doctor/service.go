@@ -12,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/process/systemd"
 )
 
@@ -363,7 +364,7 @@ func (x *examination) allowed(context.Context) (all []Finding) {
 		}
 		for _, front := range x.frontFlags() {
 			socket := "gophd-" + front.name + ".socket"
-			mend := diag.Command("sed", "-i", "s/^GOPHD_"+strings.ToUpper(front.name)+"=/#&/", settingsFile) + " && " + diag.Command("systemctl", "enable", socket) +
+			mend := diag.Command("sed", "-i", "s/^"+daemon.Variable(front.name)+"=/#&/", settingsFile) + " && " + diag.Command("systemctl", "enable", socket) +
 				" && " + diag.Command("systemctl", "stop", "gophd.socket", "gophd.service") + " && " + diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service")
 			all = append(all, faultf(mend, "the unit has no network of its own, so gophd cannot listen at %s: %s does", front.addr, socket)...)
 		}

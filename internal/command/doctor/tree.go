@@ -157,12 +157,8 @@ func (x *examination) mendPrecondition(p daemon.Precondition) string {
 		return x.moveOut(p.What)
 	case p.Name == "certificate":
 		return x.mendKeys(p.What)
-	case p.Name == "writable" && x.inUnit():
-		for name, usual := range map[string]string{"ACCESS_LOG": "/var/log/gophd/access.log", "SEARCH_DIR": "/var/lib/gophd", "TLS_SELF_SIGNED": "/var/lib/gophd"} {
-			if value := map[string]string{"ACCESS_LOG": x.flags.AccessLog, "SEARCH_DIR": x.flags.SearchDir, "TLS_SELF_SIGNED": x.flags.TLSSelfSigned}[name]; value == p.What && !strings.HasPrefix(value, path.Dir(usual)) {
-				return x.sed(fmt.Sprintf("s|^GOPHD_%s=.*|GOPHD_%[1]s=%s|", name, usual))
-			}
-		}
+	case p.Usual != "" && x.inUnit() && !strings.HasPrefix(p.What, path.Dir(p.Usual)):
+		return x.sed(fmt.Sprintf("s|^%s=.*|%[1]s=%s|", daemon.Variable(p.Flag), p.Usual))
 	case p.Name == "programs":
 		return x.starts(p.What)
 	}
