@@ -21,6 +21,7 @@ func ExampleAll() {
 	// google-raw true
 	// 1994 true
 	// first-match true
+	// first-match-3.14 true
 	// longest-match true
 	// protego true
 	// gemini true

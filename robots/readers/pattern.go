@@ -291,13 +291,14 @@ type Escapes uint8
 
 // The ways.
 const (
-	AsWritten Escapes = iota // they are compared as they stand
-	Letter                   // the normal form of R6
-	Google                   // bytes from 0x80 are escaped, and escapes are in capitals
-	Quote                    // decoded and quoted again, as CPython did to 3.12
-	Requote                  // and as it does since 3.15
-	QuotePath                // decoded and quoted again up to a query or parameters, as Protego does; a $ is one of a name, too
-	Either                   // as it is written, and decoded
+	AsWritten  Escapes = iota // they are compared as they stand
+	Letter                    // the normal form of R6
+	Google                    // bytes from 0x80 are escaped, and escapes are in capitals
+	Quote                     // decoded and quoted again, as CPython did to 3.12
+	QuoteQuery                // as it does in 3.14
+	Requote                   // and as it does since 3.15
+	QuotePath                 // decoded and quoted again up to a query or parameters, as Protego does; a $ is one of a name, too
+	Either                    // as it is written, and decoded
 )
 
 // Patterns returns the patterns a reader compares for a rule; none if it has no effect.
@@ -399,6 +400,8 @@ func (r *Reader) written(value string) (written, decoded string) {
 		return string(b), ""
 	case Quote:
 		return string(appendQuoted(nil, unparsed(unquote(value), false))), ""
+	case QuoteQuery:
+		return string(requote(nil, value, "=&")), ""
 	case Requote:
 		for strings.Contains(value, "**") {
 			value = strings.ReplaceAll(value, "**", "*")

@@ -95,7 +95,7 @@ const (
 
 // All lists the readers that are known: a strict Gopher robot, Veronica-2, RFC 9309 by
 // the letter and as Google compares (each with the selector escaped as a URI first, and
-// as it is), the standard of 1994, CPython's parser to 3.12 and since, Scrapy's Protego,
+// as it is), the standard of 1994, CPython's parser to 3.12, 3.14 and since, Scrapy's Protego,
 // Gemini's Kennedy, and gopher-mcp.
 func All() []Reader { return slices.Clone(all) }
 
@@ -126,6 +126,9 @@ var all = []Reader{
 	{Name: "first-match", Note: "CPython to 3.12, urllib.robotparser: prefixes only, the first that matches decides",
 		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true,
 		Escapes: Quote, Choice: FirstMatch, Forms: []Form{Quoted}, Web: true},
+	{Name: "first-match-3.14", Note: "CPython 3.14, urllib.robotparser: as first-match, but a ? is part of a path, and a query has parts of its own",
+		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true,
+		Escapes: QuoteQuery, Choice: FirstMatch, Forms: []Form{Requoted}, Web: true},
 	{Name: "longest-match", Note: "CPython from 3.15, urllib.robotparser@055a953: the rule that matches most of the path decides",
 		Dialect: RFC9309, Groups: true, Names: ValueOrPart, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true, Star: true, Dollar: true,
 		Escapes: Requote, Choice: LongestMatch, Forms: []Form{Requoted}, Web: true},
@@ -176,7 +179,7 @@ func NeedsOf(pattern string, allow bool) (n Needs) {
 
 // Lacks returns which of the needs the reader does not meet.
 func (r Reader) Lacks(n Needs) Needs {
-	quotes := r.Escapes == Quote // which leaves no * and no $ in a pattern
+	quotes := r.Escapes == Quote || r.Escapes == QuoteQuery // which leaves no * and no $ in a pattern
 	can := NeedsStar | NeedsDollar | NeedsAllow | NeedsGroups | NeedsNames | NeedsEscapes | NeedsLetter | NeedsSlash | NeedsPatterns | NeedsOrder
 	for _, not := range []struct {
 		lacks bool

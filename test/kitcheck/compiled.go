@@ -22,7 +22,7 @@ type compiled struct {
 // answers are counted, and none is a fault of gophd's.
 func readsAs(program string) string {
 	for prefix, row := range map[string]string{
-		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.15": "longest-match",
+		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.14": "first-match-3.14", "CPython 3.15": "longest-match",
 		"google/": "google", "jimsmart/": "google", "protego": "protego", "gopher-mcp": "gopher-mcp",
 	} {
 		if strings.HasPrefix(program, prefix) {
