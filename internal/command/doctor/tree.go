@@ -13,10 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
@@ -243,6 +242,9 @@ func (x *examination) starts(socket string) string {
 	return diag.Command("systemctl", "list-unit-files", "*.socket")
 }
 
+// self is the account of this process, which is that of the server.
+var self *sandbox.Identity
+
 // annotations reports what authors wrote and did not get.
 func (x *examination) annotations(v *site.View, snap *site.Snapshot) (all []Finding) {
 	for _, r := range snap.Reports {
@@ -250,7 +252,7 @@ func (x *examination) annotations(v *site.View, snap *site.Snapshot) (all []Find
 		switch {
 		case r.Code == policy.CodeNotRead:
 			all = append(all, faultf(diag.Command("mv", "--", file, path.Join(path.Dir(file), ".robots")), "%s: %s", r.Place(), r.Message)...)
-		case r.Code == policy.CodeUnreadable && unix.Access(v.Path(path.Dir(r.File)), unix.R_OK|unix.X_OK) != nil: // the check of content names the directory
+		case r.Code == policy.CodeUnreadable && self.Access(v.Path(path.Dir(r.File)), sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
 		case r.Code == policy.CodeUnreadable:
 			all = append(all, faultf(x.open(file), "%s: %s", r.Place(), r.Message)...)
 		case r.Severity == diag.Error, r.Code == "R7-MEANT":
@@ -311,9 +313,9 @@ func (x *examination) content(ctx context.Context, tree *site.Site) (all []Findi
 			case err == nil && keypair.InText(f):
 				move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " + diag.Command("mv", "--", x.path(v, name), x.private())
 				all = append(all, faultf(move, "everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", name)...)
-			case errors.Is(unix.Access(v.Path(name), unix.R_OK), unix.EACCES) && menu.IsMap(e.Name()):
+			case errors.Is(self.Access(v.Path(name), sandbox.MayRead), fs.ErrPermission) && menu.IsMap(e.Name()):
 				all = append(all, faultf(x.open(x.path(v, name)), "the account of the server cannot read %s, so its directory has another menu", x.path(v, name))...)
-			case errors.Is(unix.Access(v.Path(name), unix.R_OK), unix.EACCES):
+			case errors.Is(self.Access(v.Path(name), sandbox.MayRead), fs.ErrPermission):
 				closed = append(closed, name)
 			}
 			if err == nil {
@@ -386,7 +388,7 @@ func (x *examination) userDirs() (above string, dirs []string) {
 	list, _ := os.ReadDir(x.onMachine(cmp.Or(above, "/")))
 	for _, e := range list {
 		dir := filepath.Join(above, e.Name(), below)
-		if _, err := os.Stat(x.onMachine(dir)); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+		if _, err := os.Stat(x.onMachine(dir)); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			dirs = append(dirs, dir)
 		}
 	}
