@@ -271,7 +271,7 @@ func (h *Host) ItemType(r *server.Request) byte {
 		return 0
 	}
 	defer func() { _ = f.Close() }()
-	return FileType(f)
+	return fileType(f)
 }
 
 // public returns err with a kind that a stranger may learn of: a resource that is

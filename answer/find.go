@@ -119,9 +119,9 @@ func (p *pointer) answer() *Value {
 	return &Value{Class: Moved, Selector: p.item.Selector, Type: p.item.Type, Items: []menu.Item{p.item}}
 }
 
-// FileType returns the item type of a file or directory; it reads the beginning of
+// fileType returns the item type of a file or directory; it reads the beginning of
 // a file whose name does not say it.
-func FileType(f *site.Resource) byte {
+func fileType(f *site.Resource) byte {
 	if f.Info.IsDir() {
 		return menu.TypeMenu
 	}

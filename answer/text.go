@@ -54,7 +54,7 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 // file answers with a file as long as it was when it was opened: one that grows
 // meanwhile ends there, one that shrinks ends where it does, which is an error.
 func (v *visit) file(f *site.Resource) (*Value, error) {
-	a := &Value{Class: File, Selector: selector.Canonical(f.Name, false), Type: FileType(f), Size: f.Info.Size(), Stream: f, name: f.Name}
+	a := &Value{Class: File, Selector: selector.Canonical(f.Name, false), Type: fileType(f), Size: f.Info.Size(), Stream: f, name: f.Name}
 	switch {
 	case v.Format.Draws != nil && v.Format.Draws(a):
 		_ = f.Close()
@@ -129,7 +129,7 @@ func (q *Asked) Read(name string, most int) (text string, whole bool, err error)
 		return "", false, err
 	}
 	defer func() { _ = f.Close() }()
-	if FileType(f) != menu.TypeText {
+	if fileType(f) != menu.TypeText {
 		return "", false, nil
 	}
 	body, err := io.ReadAll(io.LimitReader(f, int64(most)))

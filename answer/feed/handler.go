@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"context"
 	"path"
 	"regexp"
 	"strings"
@@ -72,16 +71,6 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 
 // MediaType is the media type of feeds.
 const MediaType = "application/atom+xml"
-
-// Exists reports whether a selector leads to a feed.
-func Exists(ctx context.Context, s *site.Site, sel string) bool {
-	name, _, err := selector.Path(sel)
-	if err != nil || !(*Feeds)(nil).Answers(sel) {
-		return false
-	}
-	_, err = texts(s.View(ctx), path.Dir(name))
-	return err == nil
-}
 
 // texts returns the texts of the feed of a directory; ErrDeclined if it has no feed.
 func texts(v *site.View, dir string) ([]answer.DatedText, error) {

@@ -21,15 +21,15 @@ func NormalPath(path string) string { return string(selector.AppendNormal(nil, p
 // normalises each piece between the stars like a path, and keeps a final $. The
 // length of the result is the precedence of the rule (R5).
 func NormalPattern(p string) string {
-	if IsNormalPattern(p) {
+	if isNormalPattern(p) {
 		return p
 	}
-	return string(AppendNormalPattern(nil, p))
+	return string(appendNormalPattern(nil, p))
 }
 
-// IsNormalPattern reports whether a pattern is surely in normal form: stars and a
+// isNormalPattern reports whether a pattern is surely in normal form: stars and a
 // final $ may stand.
-func IsNormalPattern(p string) bool {
+func isNormalPattern(p string) bool {
 	for i := range len(p) {
 		if c := p[i]; !selector.IsNormalByte(c) && c != '*' && (c != '$' || i != len(p)-1) {
 			return false
@@ -38,8 +38,8 @@ func IsNormalPattern(p string) bool {
 	return true
 }
 
-// AppendNormalPattern appends the normal form of a pattern.
-func AppendNormalPattern(b []byte, p string) []byte {
+// appendNormalPattern appends the normal form of a pattern.
+func appendNormalPattern(b []byte, p string) []byte {
 	p, anchored := strings.CutSuffix(p, "$")
 	for query := false; ; {
 		piece, rest, star := strings.Cut(p, "*")

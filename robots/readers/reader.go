@@ -148,16 +148,12 @@ type Needs uint16
 // The abilities that a rule may need. [NeedsOf] returns the needs of a pattern; only
 // the author of the file knows the others.
 const (
-	NeedsStar     Needs = 1 << iota // a * with something behind it
-	NeedsDollar                     // a $ at the end
-	NeedsAllow                      // an Allow
-	NeedsGroups                     // a group of its own for a robot that is named
-	NeedsNames                      // names are compared whole: a robot whose name holds another's is not that robot
-	NeedsEscapes                    // selectors are escaped as a URI before they are compared
-	NeedsLetter                     // escapes, and nothing but what is written: no index.htm that opens a directory
-	NeedsSlash                      // selectors are asked with their leading slash
-	NeedsPatterns                   // the longest pattern decides, whatever matched
-	NeedsOrder                      // lines may stand in any order
+	NeedsStar    Needs = 1 << iota // a * with something behind it
+	NeedsDollar                    // a $ at the end
+	NeedsAllow                     // an Allow
+	NeedsGroups                    // a group of its own for a robot that is named
+	NeedsNames                     // names are compared whole: a robot whose name holds another's is not that robot
+	NeedsEscapes                   // selectors are escaped as a URI before they are compared
 )
 
 // NeedsOf returns the needs of a pattern.
@@ -180,7 +176,7 @@ func NeedsOf(pattern string, allow bool) (n Needs) {
 // Lacks returns which of the needs the reader does not meet.
 func (r Reader) Lacks(n Needs) Needs {
 	quotes := r.Escapes == Quote || r.Escapes == QuoteQuery // which leaves no * and no $ in a pattern
-	can := NeedsStar | NeedsDollar | NeedsAllow | NeedsGroups | NeedsNames | NeedsEscapes | NeedsLetter | NeedsSlash | NeedsPatterns | NeedsOrder
+	can := NeedsStar | NeedsDollar | NeedsAllow | NeedsGroups | NeedsNames | NeedsEscapes
 	for _, not := range []struct {
 		lacks bool
 		need  Needs
@@ -188,8 +184,6 @@ func (r Reader) Lacks(n Needs) Needs {
 		{!r.Star || quotes, NeedsStar}, {!r.Dollar || quotes, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups || r.Everybody && r.Allow, NeedsGroups},
 		{r.Names == Part || r.Names == ValueOrPart || r.Names == LongestPart, NeedsNames},
 		{!slices.Equal(r.Forms, []Form{URI}), NeedsEscapes},
-		{r.Index, NeedsLetter}, {r.Bare, NeedsSlash},
-		{r.Choice == LongestMatch, NeedsPatterns}, {r.Choice == FirstMatch, NeedsOrder},
 	} {
 		if not.lacks {
 			can &^= not.need

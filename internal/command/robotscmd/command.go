@@ -31,7 +31,7 @@ type Command struct {
 	Agent    string        // a robot's name, as it sends it
 	Dialect  string        // to read a target in; "": by the target
 	From, To string        // dialects of convert
-	Format   string        // one of [Formats], of show
+	Format   string        // one of [formats], of show
 	MaxSize  string        // where reading of a target stops; "": the default of package robots
 	Timeout  time.Duration // for asking a host
 	Insecure bool          // take any certificate

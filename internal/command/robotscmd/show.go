@@ -19,8 +19,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Formats are the standards that show can write the policy in.
-var Formats = []string{"gopher", "rfc9309", "1994", "extended", network}
+// formats are the standards that show can write the policy in.
+var formats = []string{"gopher", "rfc9309", "1994", "extended", network}
 
 // network is the format of the CRAWLER token of IRC networks.
 const network = "ircv3"
@@ -64,10 +64,10 @@ func (c *Command) Show(ctx context.Context) error {
 }
 
 func formatOf(name string) (string, error) {
-	if slices.Contains(Formats, name) {
+	if slices.Contains(formats, name) {
 		return name, nil
 	}
-	return "", exit.Usagef("one of "+strings.Join(Formats, ", "), "unknown -format %q", name)
+	return "", exit.Usagef("one of "+strings.Join(formats, ", "), "unknown -format %q", name)
 }
 
 // readRoot reads the site of the directory that -root names, or else the first

@@ -64,7 +64,7 @@ func ParseRule(s string) (Mapping, error) {
 		return r, errors.New("neither /PREFIX nor *.EXT nor menus")
 	}
 	switch stars := strings.Count(r.Client.Socket, "*"); {
-	case stars == 1 && !strings.Contains(filepath.Dir(r.Client.Socket), "*") && (r.Menus || r.OfUsers()):
+	case stars == 1 && !strings.Contains(filepath.Dir(r.Client.Socket), "*") && (r.Menus || r.ofUsers()):
 		r.users = &clients{of: map[string]*fastcgi.Program{}}
 	case stars > 0:
 		return r, errors.New("a * in the last element of the socket is a user's name, with /~*/PREFIX or menus")
@@ -72,8 +72,8 @@ func ParseRule(s string) (Mapping, error) {
 	return r, nil
 }
 
-// OfUsers reports whether the rule is for a directory of each user.
-func (r Mapping) OfUsers() bool { return strings.HasPrefix(r.Prefix, "/~*/") }
+// ofUsers reports whether the rule is for a directory of each user.
+func (r Mapping) ofUsers() bool { return strings.HasPrefix(r.Prefix, "/~*/") }
 
 // Fixed reports whether the rule has one socket.
 func (r Mapping) Fixed() bool { return r.users == nil }
@@ -127,7 +127,7 @@ func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
 	if !ours {
 		return nil, server.ErrDeclined
 	}
-	if rule.OfUsers() { // unless there is that user, nothing is asked
+	if rule.ofUsers() { // unless there is that user, nothing is asked
 		user := userOf(name)
 		if kind, err := look(q.View, "~"+user); user == "" || kind != aDirectory {
 			return nil, cmp.Or(err, error(errNoScript))
