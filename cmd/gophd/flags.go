@@ -35,7 +35,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 		catNetwork.number(&f.Port, "port", 0, math.MaxUint16, "`PORT` in menus (default: the one reached)"),
 		catNetwork.word(&f.HTTP, "http", "`MODE` for browsers: page, view (the site) or off", "page", "view", "off"),
 		catNetwork.word(&f.HTTPTheme, "http-theme", "`THEME` how pages look: plain, paper or terminal", web.Themes...).of("-http view"),
-		catNetwork.list(&f.HTTPLang, "http-lang", "`TAG` the language of the texts, or NAME=TAG of one -vhost "),
+		catNetwork.list(&f.HTTPLang, "http-lang", "`TAG` language of texts, or NAME=TAG of one -vhost"),
 		catNetwork.blocks(&f.TrustProxy, "trust-proxy", "`CIDR` of proxies that send PROXY headers"),
 		catNetwork.list(&f.TLSCert, "tls-cert", "`FILE` of a certificate: TLS, on the same port"),
 		catNetwork.list(&f.TLSKey, "tls-key", "`FILE` with its key, in a directory that is not served"),
@@ -72,7 +72,7 @@ func serveFlags(f *daemon.Flags) []cli.Flag {
 // charset takes the name of a character set.
 func (c category) charset(f *daemon.Flags) *option {
 	const want = "want auto, utf-8, cp437 or a name of the WHATWG's, such as koi8-r, windows-1251 or shift_jis"
-	return value(c, &f.Charset, "charset", "auto", "`NAME` of texts that are not UTF-8, such as koi8-r or cp437", want, func(text string) (v menu.Charset, err error) {
+	return value(c, &f.Charset, "charset", "auto", "`NAME` of texts that are not UTF-8", want, func(text string) (v menu.Charset, err error) {
 		err = v.UnmarshalText([]byte(text))
 		return v, err
 	})
@@ -93,7 +93,7 @@ func (c category) users(f *daemon.Flags) *option {
 		*to = pattern
 		return nil
 	}
-	return &option{name: "users", usage: "`PATTERN` serves users' trees, such as /home/*/public_gopher; gemini=PATTERN", category: c, parse: set,
+	return &option{name: "users", usage: "`PATTERN` users' trees, /home/*/gopher, or gemini=PATTERN", category: c, parse: set,
 		reset: func() { f.Users, f.UsersGemini = "", "" }, want: want}
 }
 
