@@ -58,7 +58,7 @@ func changesBehind(t *testing.T, root, mountpoint, at string) {
 	must(t, os.RemoveAll(filepath.Join(behind, "new")))
 	d.Until("none where it was removed", func() bool { return !robotsSay("/new/deep/")() })
 
-	if n := strings.Count(d.Log(), "remote file system does not report changes"); n != 1 {
+	if n := strings.Count(d.Log(), "remote file system reports no changes"); n != 1 {
 		t.Errorf("the log tells %d times that it is compared:\n%s", n, d.Tail())
 	}
 	// It does not answer for a while. Looking at it is no less often afterwards: a
