@@ -54,17 +54,13 @@ func checkNeeds(flags []cli.Flag, warn func(error)) error {
 		if !ok || o.needs == "" || o.from == byDefault {
 			continue
 		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(o.needs, "-"), " ")
-		other := given(flags, name)
+		other, needed := o.needed(flags)
 		if other.text != other.def && other.text != "off" {
 			continue
 		}
-		needs, needed, typed := o.needs, "-"+other.name, "-"+o.name
+		needs, typed := o.needs, "-"+o.name
 		if !o.toggle {
 			typed += " " + o.text
-		}
-		if other.def != "" && other.def != "0" && other.def != "off" {
-			needed = o.needs
 		}
 		if o.from == byFlag {
 			return exit.Usagef(needs+" "+typed, "-%s without %s", o.name, needed)
@@ -72,6 +68,17 @@ func checkNeeds(flags []cli.Flag, warn func(error)) error {
 		warn(exit.Usagef(asVariables(needs)+" "+asVariables(typed), "%s without %s", o.variable(), asVariables(needed)))
 	}
 	return nil
+}
+
+// needed returns the option without which o does nothing, and how it is typed: with its value,
+// if not any value will do.
+func (o *option) needed(flags []cli.Flag) (other *option, typed string) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(o.needs, "-"), " ")
+	other = given(flags, name)
+	if other.def != "" && other.def != "0" && other.def != "off" {
+		return other, o.needs
+	}
+	return other, "-" + name
 }
 
 // asVariables turns a typed flag into its variable.

@@ -17,10 +17,12 @@ import (
 )
 
 func serveFlags(f *daemon.Flags) []cli.Flag {
-	return append(catContent.siteFlags(f),
+	sites := []cli.Flag{
 		catContent.text(&f.Root, "root", "", "`DIR` the directory to serve"),
 		catContent.list(&f.VHosts, "vhost", "`NAME=DIR` another site, chosen by TLS name or by -listen ADDR=NAME"),
 		catContent.list(&f.Aliases, "alias", "`NAME` another name of the site, NAME=HOST of a -vhost"),
+	}
+	return append(append(sites, catContent.siteFlags(f)...),
 		catContent.yes(&f.StrictText, "strict-text", "texts end with a dot, as in RFC 1436"),
 		catContent.yes(&f.InfoPrefix, "info-prefix", "text lines in gophermaps begin with i (Motsognir)"),
 		catContent.text(&f.SearchDir, "search-dir", "", "`DIR` for the index, in a directory that is not served (default: in memory)").of("-search"),

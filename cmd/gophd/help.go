@@ -1,11 +1,9 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -64,14 +62,14 @@ func writeFlags[F cli.Flag](b *strings.Builder, flags []F) {
 
 // flagLine shows a flag: -name VALUE  what it is (its default).
 func flagLine(f cli.Flag) string {
-	doc := f.(cli.DocGenerationFlag)
-	value, usage := flag.UnquoteUsage(&flag.Flag{Usage: doc.GetUsage()})
-	if doc.TakesValue() {
-		usage = strings.TrimPrefix(usage, value+" ") + defaultText(doc, usage)
-	} else {
-		value = ""
+	name, usage := "-"+f.Names()[0], f.(cli.DocGenerationFlag).GetUsage()
+	if o, ok := f.(*option); ok && !o.toggle {
+		value := o.valueName()
+		name, usage = name+" "+value, strings.TrimPrefix(usage, "`"+value+"` ")
+		if def := o.shownDefault(); def != "" && !strings.Contains(usage, "default") {
+			usage += " (default " + def + ")"
+		}
 	}
-	name := strings.TrimSpace("-" + f.Names()[0] + " " + value)
 	return fmt.Sprintf("%-*s  %s", helpColumn-4, name, wrap(usage, helpColumn))
 }
 
@@ -80,18 +78,6 @@ const (
 	helpColumn = 29
 	helpWidth  = 80
 )
-
-// defaultText returns the default of a flag if its usage does not name it.
-func defaultText(f cli.DocGenerationFlag, usage string) string {
-	def := strings.Trim(f.GetDefaultText(), `"`)
-	if d, err := time.ParseDuration(def); err == nil && d > 0 {
-		def = strings.TrimSuffix(strings.Replace(d.String(), "m0s", "m", 1), "h0m")
-	}
-	if def == "" || def == "0" || strings.Contains(usage, "default") {
-		return ""
-	}
-	return " (default " + def + ")"
-}
 
 // wrap breaks a text that begins in a column into lines, each indented there.
 func wrap(text string, column int) string {

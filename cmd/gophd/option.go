@@ -53,6 +53,24 @@ func (o *option) variable() string {
 	return daemon.Variable(o.name)
 }
 
+// valueName is what the help calls the value.
+func (o *option) valueName() string {
+	name, _ := flag.UnquoteUsage(&flag.Flag{Usage: o.usage})
+	return name
+}
+
+// shownDefault is the default as people write it; "" if it is none or 0.
+func (o *option) shownDefault() string {
+	if _, def, ok := strings.Cut(o.usage, "(default"); ok {
+		def = strings.TrimSuffix(strings.TrimPrefix(def, ":"), ")")
+		return strings.TrimSpace(def)
+	}
+	if d, err := time.ParseDuration(o.def); err == nil && d > 0 {
+		return strings.TrimSuffix(strings.Replace(o.def, "m0s", "m", 1), "h0m")
+	}
+	return strings.TrimPrefix(o.def, "0")
+}
+
 // shown is how the user gave the option.
 func (o *option) shown() string {
 	if o.from == byVariable {
@@ -179,13 +197,15 @@ func list[T any](c category, to *[]T, name, usage, want string, parse func(strin
 func asIs(text string) (string, error) { return text, nil }
 
 func (c category) text(to *string, name, def, usage string) *option {
-	named, _ := flag.UnquoteUsage(&flag.Flag{Usage: usage})
-	return value(c, to, name, def, usage, "-"+name+" takes "+named, asIs)
+	o := value(c, to, name, def, usage, "", asIs)
+	o.want = "-" + name + " takes " + o.valueName()
+	return o
 }
 
 func (c category) list(to *[]string, name, usage string) *option {
-	named, _ := flag.UnquoteUsage(&flag.Flag{Usage: usage})
-	return list(c, to, name, usage, "-"+name+" takes "+named, asIs)
+	o := list(c, to, name, usage, "", asIs)
+	o.want = "-" + name + " takes " + o.valueName()
+	return o
 }
 
 // word takes one of a few words.
