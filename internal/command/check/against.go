@@ -106,9 +106,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 		with.wait = ask.Sleep
 	}
 
-	base, stop, err := begin(ctx, dir, o, func(base *checking) string {
-		return fmt.Sprintf("comparing with %s: %s requested", with.URL, diag.Count(int(base.checked.Load()), "selector", "selectors"))
-	})
+	base, stop, err := begin(ctx, dir, "comparing with "+with.URL, o)
 	if err != nil {
 		return nil, err
 	}

@@ -5,14 +5,14 @@
 //	site ──→ answer.Host in this process, which runs no program
 //	disk ──→ all entries (tree.go): what is hidden, unreadable, a program, out of the tree
 //	           each directory, map and page → its menu → links with their lines (crawl.go)
-//	             → each link is requested: an error is a dead link, and why
+//	             → each link is requested as a client of the front that shows it (front.go):
+//	               an error is a dead link, and why
 //	             → what nothing links
 package check
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -28,8 +28,6 @@ import (
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
 
@@ -107,68 +105,52 @@ type Part struct {
 // checking is a tree while it is checked.
 type checking struct {
 	Options
-	ctx     context.Context
-	checked atomic.Int64      // directories
-	tops    map[string]string // the directories of all trees, without links, by their names; the root's is "."
-	site    *site.Site
-	snap    *site.Snapshot
-	result  Outcome
-	seen    map[diag.Diagnostic]bool
-
+	ctx      context.Context
+	checked  atomic.Int64 // directories
+	site     *site.Site
 	host     *answer.Host
 	programs *programs.Programs
-	replies  map[string]reply // to selectors
-	links    []menu.Link      // of all menus and pages
-	linked   map[string]bool  // real names that something links
-	listed   map[string]bool  // what has a menu
 
-	parts map[Part]*Part // by tree and owner
-	users map[int]string // names of owners
+	gopher, gemini, web *front
 
+	links  []link          // of all menus and pages
+	linked map[string]bool // what something links, by its label
+	listed map[string]bool // directories that have a menu, by their labels
+
+	result  Outcome
+	seen    map[diag.Diagnostic]bool
+	parts   map[Part]*Part // by tree and owner
+	users   map[int]string // names of owners
 	umnTold bool
 }
 
 // begin reads a tree, and makes a host of it that answers in this process. The caller
 // calls stop at the end.
-func begin(ctx context.Context, dir string, o Options, progress func(c *checking) string) (c *checking, stop func() error, err error) {
+func begin(ctx context.Context, dir, what string, o Options) (c *checking, stop func() error, err error) {
 	o.Site.Watch = site.WatchOff
 	o.Site.Files = true
-	c = &checking{Options: o, ctx: ctx, tops: map[string]string{}, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}, replies: map[string]reply{}, linked: map[string]bool{}, listed: map[string]bool{}}
+	c = &checking{Options: o, ctx: ctx, linked: map[string]bool{}, listed: map[string]bool{}, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}}
 	if c.site, err = site.Open(dir, o.Site); err != nil {
 		return nil, nil, err
 	}
-	shown := terminal.Progress(o.Progress, func() string { return progress(c) })
-	snap, end, err := c.site.Read(ctx)
+	shown := terminal.Progress(o.Progress, func() string {
+		return fmt.Sprintf("%s: %s read, %d checked", what, diag.Count(int(c.site.Scanned()), "directory", "directories"), c.checked.Load())
+	})
+	_, end, err := c.site.Read(ctx)
 	if err != nil {
 		shown()
 		return nil, nil, err
 	}
-	c.snap = snap
 	c.programs = &programs.Programs{Rules: o.Programs}
 	c.host = &answer.Host{Site: c.site, Beside: []answer.Source{&feed.Feeds{}}}
 	if len(o.Programs) > 0 {
 		c.host.Before = []answer.Source{c.programs}
 		c.host.Runner = c.programs
 	}
-
-	// Note where the trees of the site are.
-	if c.tops["."], err = files.RealPath(dir); err != nil {
-		shown()
-		return nil, nil, errors.Join(err, end())
-	}
-	view := c.site.View(ctx)
-	for _, name := range view.Trees() {
-		if real, err := files.RealPath(view.Path(name)); err == nil {
-			c.tops[name] = real
-		}
-	}
+	c.gopher = c.front("Gopher", &answer.Format{Seek: true})
+	c.gemini = c.front("Gemini", &answer.Format{Seek: true, Strict: true, Index: "index.gmi"})
+	c.web = c.front("the web", &answer.Format{Seek: true, Strict: true, Web: true})
 	return c, func() error { shown(); return end() }, nil
-}
-
-// request is one of a client in this process.
-func (c *checking) request(sel string) *server.Request {
-	r := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: ourHost, Port: selector.DefaultPort}
-	return r.WithContext(c.ctx)
 }
 
 func (c *checking) add(d diag.Diagnostic) {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,6 +67,9 @@ func TestTree(t *testing.T) {
 			[]string{"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7", "warning CHECK-NOWHERE index.gmi:8"}},
 		{"a capsule under its own name", map[string]string{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
 			[]string{"warning CHECK-NOWHERE index.gmi:3", "notice CHECK-HOST index.gmi:1"}},
+		{"links of the web", map[string]string{"index.html": "<a href='a.txt'>\n<!-- <a href=no.txt> --><a href=\"/gone.html\"><img src='d/p.png?x'>\n<a href=/0/a.txt><a href=\"mailto:a@b.example\"><a href='//far.example/y'><a href=#top>\n", "a.txt": "a", "d/p.png": "p",
+			"d/m.md": "[a](../a.txt)\n```\n[no](no.md)\n```\n[gone](gone.md) [far](https://far.example/x) `[no](no.md)`\n"},
+			[]string{"warning CHECK-NOWHERE d/m.md:5", "warning CHECK-NOWHERE index.html:2"}},
 		{"character sets", map[string]string{"a.txt": "Gr\xfc\xdfe aus K\xf6ln\n", "b.txt": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "c.nfo": "\xc9\xcd\xcd\xcd\xbb\n", "d.bin": "\xcf\xf0\xe8\xe2\xe5\xf2", "d/gophermap": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "e": "\xc9\xcd\xcd\xcd\xbb\n"},
 			[]string{"warning CHECK-CHARSET b.txt", "warning CHECK-CHARSET d/gophermap", "warning CHECK-CHARSET e"}},
 		{"lines in another form", map[string]string{"about.txt": "a", "phlog/a.txt": "a", "d/phlog/b": "b", "d/gophermap": "1Phlog  phlog/\n",
@@ -103,18 +107,54 @@ func TestUnlinked(t *testing.T) {
 		"page.html": `<a href="from-page.txt"><IMG SRC=/p.png>`, "from-page.txt": "a", "p.png": "a", "m.md": "[x](from%20md.txt#a)", "from md.txt": "a", "g.gmi": "=> from.gmi\n", "from.gmi": "a",
 		"inc/menu": "0N\tinc/named.txt\n", "inc/named.txt": "a", "inc/i.txt": "a", "d/all.txt": "a", "e/gophermap": "0X\tx\n*\n", "e/listed.txt": "a", "f/gophermap": "1E\t/e/sub\n", "e/sub/gophermap": "1Up\t/e/sub/\n", "f/deep/a.txt": "a", "robots.txt": "",
 	})
-	c, stop, err := begin(t.Context(), dir, Options{}, nil)
+	c, stop, err := begin(t.Context(), dir, "", Options{})
 	must(t, err)
 	defer func() { must(t, stop()) }()
 	c.crawl(dir)
 	var got []string
-	for at, d := range c.snap.Tree.All() {
-		for _, name := range c.unlinked(at, d) {
+	for at, d := range c.gopher.snap.Tree.All() {
+		for _, name := range c.gopher.unlinked(at, d) {
 			got = append(got, at+" "+name)
 		}
 	}
 	if want := []string{`. "alone.txt"`, `. "far/"`, `. "hidden.txt"`, `f "deep/"`}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestCapsulesOfUsers: a tree of -users gemini= is crawled as clients of Gemini see it, and a link
+// that leads somewhere over one protocol alone is named.
+func TestCapsulesOfUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to others")
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"root/gophermap": "0A\t/~ann/a.txt\n0B\t/~bob/b.txt\n1C\t/~ann/\n", "root/index.gmi": "=> /~ann/a.txt A\n=> /~ann/new.gmi New\n=> /~bob/b.txt B\n",
+		"homes/ann/public_gopher/a.txt": "a", "homes/ann/public_gopher/old.gmi": "=> a.txt\n=> new.gmi\n", "homes/bob/public_gopher/b.txt": "b",
+		"homes/ann/public_gemini/index.gmi": "=> new.gmi New\n=> a.txt A\n=> gone.gmi\n", "homes/ann/public_gemini/new.gmi": "new", "homes/ann/public_gemini/alone.gmi": "=> /~ann/new.gmi", "homes/ann/public_gemini/.hidden": ""})
+	for _, user := range []string{"ann", "bob"} {
+		must(t, filepath.Walk(filepath.Join(dir, "homes", user), func(path string, _ os.FileInfo, err error) error {
+			must(t, err)
+			return os.Chown(path, 1012345, 1012345)
+		}))
+	}
+	must(t, os.Chmod(filepath.Dir(dir), 0o755))
+	r, err := Tree(t.Context(), dir+"/root", Options{Site: site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini"}})
+	must(t, err)
+	var got []string
+	for _, d := range r.Findings {
+		got = append(got, fmt.Sprintf("%s %s %s %s", d.Severity, d.Code, d.Place(), d.Message))
+	}
+	want := []string{
+		`warning CHECK-NOWHERE gemini=~ann/index.gmi:2 over Gemini, nothing is called "/~ann/a.txt"`,
+		`warning CHECK-NOWHERE gemini=~ann/index.gmi:3 nothing is called "/~ann/gone.gmi"`,
+		`warning CHECK-NOWHERE gophermap:1 over Gemini, nothing is called "/~ann/a.txt"`,
+		`warning CHECK-NOWHERE index.gmi:1 over Gemini, nothing is called "/~ann/a.txt"`,
+		`warning CHECK-NOWHERE ~ann/old.gmi:2 nothing is called "/~ann/new.gmi"`,
+		`notice CHECK-UNLINKED gemini=~ann no menu or page links "alone.gmi"`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -188,7 +228,8 @@ func TestTreeOfAnotherUser(t *testing.T) {
 	}
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o710))
 	got, r := findings(t, dir, Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}})
-	if want := []string{"error CHECK-READ ."}; !slices.Equal(got, want) || !strings.Contains(r.Findings[0].Message, `user somebody cannot read "a" (-rw-------) and 3 more`) {
+	if want := []string{"error CHECK-READ .", "error CHECK-READ gophermap", "error CHECK-READ shut"}; !slices.Equal(got, want) || r.Findings[0].Message != `user somebody cannot read "a" (-rw-------) and 1 more` ||
+		r.Findings[0].Hint != "chmod o+r "+dir+"/a "+dir+"/b" || r.Findings[1].Hint != "chmod o+r "+dir+"/gophermap" || r.Findings[2].Hint != "chmod o+rx "+dir+"/shut" {
 		t.Errorf("got %q: %v", got, r.Findings)
 	}
 	st := stat(t, dir).Sys().(*syscall.Stat_t)

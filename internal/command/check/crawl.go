@@ -1,8 +1,10 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"html"
 	"io"
 	"io/fs"
 	"maps"
@@ -36,39 +38,10 @@ func (silent) Answer(*answer.Asked) (*answer.Value, error) {
 // Run prints nothing.
 func (silent) Run(*answer.Asked, string, string) (string, error) { return "", nil }
 
-// form leaves the items of menus, and opens files without reading them.
-var form = &answer.Format{Seek: true}
-
-// A reply is what the server answers to a selector. Its class is 0 if that is an error.
-type reply struct {
-	class answer.Class
-	typ   byte
-	empty bool // a file without content
-}
-
-// ask requests a selector, once.
-func (c *checking) ask(sel string) (r reply) {
-	r, known := c.replies[sel]
-	if known {
-		return r
-	}
-	if a, err := c.host.Ask(c.request(sel), form); err == nil {
-		r = reply{class: a.Class, typ: a.Type, empty: a.Resource != nil && a.Resource.Info.Size() == 0}
-		a.Close()
-	}
-	c.replies[sel] = r
-	return r
-}
-
-func (c *checking) answers(sel string) bool { return c.ask(sel).class != 0 }
-
-// found notes that a file or a directory links a selector of this server: a directory is
-// linked, too, if something in it is linked from outside of it.
-func (c *checking) found(from, sel string) {
-	name := c.snap.Real(cmp.Or(path.Clean("/" + sel)[1:], "."))
-	for ; name != "." && from != name && !strings.HasPrefix(from, name+"/"); name = path.Dir(name) {
-		c.linked[name] = true
-	}
+// A link is one of a map or a page, whose readers follow it as clients of a front.
+type link struct {
+	menu.Link
+	on *front
 }
 
 // like counts lines of a map that are alike.
@@ -83,11 +56,11 @@ func (l *like) add(number int) {
 // menu makes a menu, or reads a page of Gemini, as the server does. It notes what is linked,
 // and reports lines of gophermaps that other servers show in another way. It returns the
 // comments of the directory's gophermap.
-func (c *checking) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (m menu.Menu, comments like) {
-	q := answer.Asked{Host: c.host, Request: c.request(""), View: c.site.View(c.ctx), Format: form}
+func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (m menu.Menu, comments like) {
+	q := answer.Asked{Host: f.host, Request: f.request(""), View: f.view(), Format: f.form}
 	b := q.Builder()
-	first := len(c.links)
-	b.Linked = func(l menu.Link) { c.links = append(c.links, target(l)) }
+	first := len(f.links)
+	b.Linked = func(l menu.Link) { f.links = append(f.links, link{target(l), f}) }
 	headings := map[string]*like{}  // by the map
 	commands := map[string]string{} // by their places
 	dotted := map[string]bool{}
@@ -109,46 +82,47 @@ func (c *checking) menu(name string, read func(*menu.Builder) (menu.Menu, error)
 		case strings.Contains(line, "\t/./"), strings.Contains(line, "\t./"):
 			if !dotted[file] {
 				dotted[file] = true
-				c.find(diag.Notice, CodeForm, file, number, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
+				f.find(diag.Notice, CodeForm, f.label(file), number, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
 			}
 		default:
-			c.mistyped(file, number, line)
+			f.mistyped(file, number, line)
 		}
 	}
 	m, err := read(b)
-	c.listed[name] = err == nil
+	f.listed[f.label(name)] = err == nil
 	if err != nil && len(m.Problems) == 0 {
-		c.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", diag.Cause(err))
+		f.find(diag.Error, CodeRead, f.label(name), 0, "", "no menu can be made: %v", diag.Cause(err))
 	}
 	for file, h := range headings {
-		c.find(diag.Notice, menu.CodeText, file, h.first, "", "%s with ## shown as text: only one # begins a comment", diag.Count(h.count, "line", "lines"))
+		f.find(diag.Notice, menu.CodeText, f.label(file), h.first, "", "%s with ## shown as text: only one # begins a comment", diag.Count(h.count, "line", "lines"))
 	}
 	for _, d := range m.Problems {
-		linked := slices.ContainsFunc(c.links[first:], func(l menu.Link) bool { return l.Program && l.File == d.File && l.Line == d.Line })
-		if d.Code == menu.CodeProgram && (linked || c.answers("/"+d.File)) {
+		linked := slices.ContainsFunc(f.links[first:], func(l link) bool { return l.Program && l.File == d.File && l.Line == d.Line })
+		if d.Code == menu.CodeProgram && (linked || f.answers("/"+d.File)) {
 			continue // found elsewhere
 		}
 		if d.Code == menu.CodeProgram {
-			d.Hint = c.scripted(d.File, commands[d.Place()])
+			d.Hint = f.scripted(d.File, commands[d.Place()])
 		}
-		c.add(d)
+		d.File = f.label(d.File)
+		f.add(d)
 	}
 	for _, it := range m.Items {
 		if it.Host == ourHost && !answer.IsInfo(it) {
-			c.found(name, it.Selector)
+			f.found(name, it.Selector)
 		}
 	}
 	if m.Gemtext != "" {
-		c.links = c.links[:first] // the page is read by itself
+		f.links = f.links[:first] // the page is read by itself
 	}
 	return m, comments
 }
 
 // scripted returns a hint for a program that a map runs: for a command with arguments, the
 // script to write.
-func (c *checking) scripted(file, command string) string {
+func (f *front) scripted(file, command string) string {
 	words := strings.Fields(command)
-	if len(words) == 0 || len(words) == 1 && c.onDisk(path.Join("/", path.Dir(file), words[0])) {
+	if len(words) == 0 || len(words) == 1 && f.onDisk(path.Join("/", path.Dir(file), words[0])) {
 		return "gophd -fastcgi menus=SOCKET runs it"
 	}
 	script := path.Base(words[0]) + ".sh"
@@ -156,18 +130,29 @@ func (c *checking) scripted(file, command string) string {
 		fmt.Sprintf("; write %q, and gophd -fastcgi menus=SOCKET runs it", "="+script)
 }
 
-// reference matches the links of HTML and Markdown.
-var reference = regexp.MustCompile(`(?i)(?:href|src)\s*=\s*["']?([^"'\s>]+)|\]\(\s*([^)\s]+)`)
+// reference matches the links of HTML and Markdown, and unread what has none: comments,
+// scripts and code.
+var (
+	reference = regexp.MustCompile(`(?i)(?:href|src)\s*=\s*["']?([^"'\s>]+)|\]\(\s*([^)\s]+)`)
+	unread    = regexp.MustCompile("(?is)<!--.*?-->|<script.*?</script>|```.*?```|`[^`\n]*`")
+)
 
-// page notes what a page in HTML or Markdown links.
-func (c *checking) page(name string) {
-	text, _ := c.site.View(c.ctx).ReadFile(name)
-	for _, m := range reference.FindAllStringSubmatch(string(text), -1) {
-		if u, err := url.Parse(m[1] + m[2]); err == nil && u.Host == "" && u.Path != "" {
-			if u.Path[0] != '/' {
-				u.Path = path.Dir("/"+name) + "/" + u.Path
+// page notes what a page in HTML or Markdown links, as a browser reads it.
+func (f *front) page(name string) {
+	text, _ := f.view().ReadFile(name)
+	text = unread.ReplaceAllFunc(text, func(s []byte) []byte { return bytes.Repeat([]byte("\n"), bytes.Count(s, []byte("\n"))) })
+	on := f.web
+	if f == f.gemini {
+		on = f
+	}
+	here, number := url.URL{Path: "/" + name}, 0
+	for line := range bytes.Lines(text) {
+		number++
+		for _, m := range reference.FindAllSubmatch(line, -1) {
+			u, err := here.Parse(html.UnescapeString(string(m[1]) + string(m[2])))
+			if err == nil && u.Host == "" && u.Scheme == "" {
+				f.links = append(f.links, link{menu.Link{Item: menu.Item{Type: '?', Host: ourHost, Selector: u.Path}, File: name, Line: number}, on})
 			}
-			c.found(name, u.Path)
 		}
 	}
 }
@@ -187,7 +172,7 @@ type linkedHost struct {
 	name  string // as the maps write it first
 	here  int    // links to it that this server answers
 	gone  int    // those that it does not
-	first menu.Link
+	first link
 }
 
 // ours reports whether a host is surely this one: this server answers two or more links to
@@ -211,7 +196,7 @@ func (c *checking) follow() {
 		if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch || isProgram(l.Selector) {
 			continue
 		}
-		switch r := c.ask(l.Selector); r.class {
+		switch l.on.ask(l.Selector).class {
 		case answer.Status: // a program's
 		case 0:
 			h.gone++
@@ -231,18 +216,18 @@ func (c *checking) follow() {
 	c.result.Host = own
 	for _, key := range names {
 		h := hosts[key]
-		at := h.first
+		file, line := h.first.on.label(h.first.File), h.first.Line
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
-			c.find(diag.Warning, CodeHost, at.File, at.Line, "leave the host out where a link is to this server",
+			c.find(diag.Warning, CodeHost, file, line, "leave the host out where a link is to this server",
 				"%s to %s, which is the visitor's own machine", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own && c.Host == "":
-			c.find(diag.Notice, CodeHost, at.File, at.Line, diag.Command("gophd", "-host", h.name), "%s to %s, probably the name of this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
+			c.find(diag.Notice, CodeHost, file, line, diag.Command("gophd", "-host", h.name), "%s to %s, probably the name of this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own:
 		case !isHost(h.name):
-			c.find(diag.Warning, CodeHost, at.File, at.Line, "one TAB separates the fields: type and label, selector, host, port", "not a host name: %q", h.name)
+			c.find(diag.Warning, CodeHost, file, line, "one TAB separates the fields: type and label, selector, host, port", "not a host name: %q", h.name)
 		case h.ours():
-			c.find(diag.Warning, CodeHost, at.File, at.Line, "leave the host out where a link is to this server",
+			c.find(diag.Warning, CodeHost, file, line, "leave the host out where a link is to this server",
 				"%s to this server under another name, %s", diag.Count(h.here, "link", "links"), h.name)
 		}
 	}
@@ -251,9 +236,9 @@ func (c *checking) follow() {
 		key := strings.ToLower(l.Host)
 		switch h := hosts[key]; {
 		case l.Host == ourHost, key == own, isLocal(key):
-			c.link(l)
+			l.on.link(l.Link)
 		case h != nil && h.ours():
-			c.found(l.File, l.Selector)
+			l.on.found(l.File, l.Selector)
 		}
 	}
 }
@@ -273,65 +258,78 @@ func isHost(name string) bool {
 }
 
 // link follows a link to this server, and reports why it leads nowhere.
-func (c *checking) link(l menu.Link) {
+func (f *front) link(l menu.Link) {
 	if strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:") || strings.IndexByte("8T2", l.Type) >= 0 {
 		return
 	}
-	c.found(l.File, l.Selector)
-	switch r := c.ask(l.Selector); r.class {
+	f.found(l.File, l.Selector)
+	find := func(severity diag.Severity, code, hint, format string, args ...any) {
+		f.find(severity, code, f.label(l.File), l.Line, hint, format, args...)
+	}
+	switch r := f.ask(l.Selector); r.class {
 	case 0:
 	case answer.Status: // a program answers
 		return
 	default:
 		if r.empty {
-			c.find(diag.Notice, CodeStub, l.File, l.Line, "", "the file is empty: %q", l.Selector)
+			find(diag.Notice, CodeStub, "", "the file is empty: %q", l.Selector)
 		}
 		isMenu := r.class == answer.Menu
-		if (l.Type == menu.TypeMenu || l.Type == menu.TypeText) && r.class != answer.Moved && isMenu != (l.Type == menu.TypeMenu) {
-			c.find(diag.Warning, CodeForm, l.File, l.Line, fmt.Sprintf("write type %c", r.typ), "a link of type %c to something of another type: %q", l.Type, l.Selector)
+		if f == f.gopher && (l.Type == menu.TypeMenu || l.Type == menu.TypeText) && r.class != answer.Moved && isMenu != (l.Type == menu.TypeMenu) {
+			find(diag.Warning, CodeForm, fmt.Sprintf("write type %c", r.typ), "a link of type %c to something of another type: %q", l.Type, l.Selector)
+		}
+		// Gemini shows maps, too, and may have another tree at the end of the link.
+		if f == f.gopher && f.gemini.own(nameOf(l.Selector)) && !f.gemini.own(l.File) && !f.gemini.answers(l.Selector) {
+			find(diag.Warning, CodeNowhere, f.gemini.nearest(l.Selector), "over Gemini, nothing is called %q", l.Selector)
 		}
 		return
 	}
-	onDisk := c.onDisk(l.Selector)
+	onDisk := f.onDisk(l.Selector)
 	switch {
+	case f == f.web && onDisk:
+		find(diag.Warning, CodeNowhere, "", "the target of a link is not served: %q", l.Selector)
+	case f == f.web:
+		find(diag.Warning, CodeNowhere, f.nearest(l.Selector), "nothing is called %q", l.Selector)
 	case l.Program || isProgram(l.Selector):
 		sel := l.Selector
 		if !strings.HasPrefix(sel, "/") {
 			sel = path.Join("/", path.Dir(l.File), sel)
 		}
-		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, runs(rule(sel[1:])), "a link to a program: %q", l.Selector)
+		find(diag.Error, menu.CodeProgram, runs(rule(sel[1:])), "a link to a program: %q", l.Selector)
 	case l.Type == menu.TypeSearch && strings.Trim(l.Selector, "/") == "search":
-		if !c.Search {
-			c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search", "the search %q is answered only with -search", l.Selector)
+		if !f.Search {
+			find(diag.Warning, CodeSearch, "gophd -search", "the search %q is answered only with -search", l.Selector)
 		}
 	case l.Type == menu.TypeSearch && !onDisk: // most likely dead before, too
-		c.find(diag.Warning, CodeSearch, l.File, l.Line, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
+		find(diag.Warning, CodeSearch, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
-		c.find(diag.Error, CodeName, l.File, l.Line, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
-	case l.Type != menu.TypeText && c.isScript(l.Selector):
-		c.find(diag.Error, menu.CodeProgram, l.File, l.Line, runs(rule(strings.TrimPrefix(l.Selector, "/"))), "a link to a program, a file that begins with #!: %q", l.Selector)
+		find(diag.Error, CodeName, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
+	case l.Type != menu.TypeText && f.isScript(l.Selector):
+		find(diag.Error, menu.CodeProgram, runs(rule(nameOf(l.Selector))), "a link to a program, a file that begins with #!: %q", l.Selector)
 	case onDisk:
-		c.find(diag.Error, CodeName, l.File, l.Line, "", "the target of a link is not served: %q", l.Selector)
+		find(diag.Error, CodeName, "", "the target of a link is not served: %q", l.Selector)
+	case f != f.gopher && f.gopher.answers(l.Selector):
+		find(diag.Warning, CodeNowhere, f.nearest(l.Selector), "over %s, nothing is called %q", f.name, l.Selector)
 	default:
-		c.find(diag.Warning, CodeNowhere, l.File, l.Line, cmp.Or(elsewhere(l), c.nearest(l.Selector)), "nothing is called %q", l.Selector)
+		find(diag.Warning, CodeNowhere, cmp.Or(elsewhere(l), f.nearest(l.Selector)), "nothing is called %q", l.Selector)
 	}
 }
 
 // onDisk reports whether the disk has a file at a selector.
-func (c *checking) onDisk(sel string) bool {
-	_, err := files.Stat(c.path(cmp.Or(path.Clean("/" + sel)[1:], ".")))
+func (f *front) onDisk(sel string) bool {
+	_, err := files.Stat(f.view().Path(nameOf(sel)))
 	return err == nil
 }
 
 // isScript reports whether a link names a file that begins with #!.
-func (c *checking) isScript(sel string) bool {
-	f, err := c.site.View(c.ctx).Open(path.Clean("/" + sel)[1:])
+func (f *front) isScript(sel string) bool {
+	file, err := f.view().Open(nameOf(sel))
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }()
+	defer func() { _ = file.Close() }()
 	var head [2]byte
-	_, err = io.ReadFull(f, head[:])
+	_, err = io.ReadFull(file, head[:])
 	return err == nil && string(head[:]) == "#!"
 }
 
@@ -343,7 +341,7 @@ func isProgram(sel string) bool {
 var blanks = regexp.MustCompile(`^([0-9A-Za-z+;])(\S[^\t]*?)\s*[ ]{2,}(\S+)$`)
 
 // mistyped notes a line that was meant to be a link and is shown as text.
-func (c *checking) mistyped(file string, number int, line string) {
+func (f *front) mistyped(file string, number int, line string) {
 	m := blanks.FindStringSubmatch(line)
 	if m == nil || !menu.IsType(m[1][0]) || m[1][0] == menu.TypeInfo {
 		return
@@ -352,8 +350,8 @@ func (c *checking) mistyped(file string, number int, line string) {
 	if !strings.HasPrefix(sel, "/") {
 		sel = path.Join("/", path.Dir(file), sel)
 	}
-	if strings.Trim(sel, "/") != "" && c.answers(sel) {
-		c.find(diag.Warning, menu.CodeLine, file, number, fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]), "shown as text: spaces in place of a TAB")
+	if strings.Trim(sel, "/") != "" && f.answers(sel) {
+		f.find(diag.Warning, menu.CodeLine, f.label(file), number, fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]), "shown as text: spaces in place of a TAB")
 	}
 }
 
@@ -376,10 +374,10 @@ func elsewhere(l menu.Link) string {
 
 // nearest returns a hint that names the most similar path, "" if none is similar. Case
 // does not count. In each element one byte of four may differ, two at most.
-func (c *checking) nearest(sel string) string {
+func (f *front) nearest(sel string) string {
 	name := "."
 	for elem := range strings.SplitSeq(strings.Trim(sel, "/"), "/") {
-		list, err := fs.ReadDir(c.site.View(c.ctx), name)
+		list, err := fs.ReadDir(f.view(), name)
 		if err != nil {
 			return ""
 		}
@@ -399,11 +397,14 @@ func (c *checking) nearest(sel string) string {
 
 // unlinked returns what of a directory no menu and no page links. What robots.txt denies is
 // meant to be so, and some files clients request by their usual names.
-func (c *checking) unlinked(at string, dir *site.Dir) (alone names) {
+func (f *front) unlinked(at string, dir *site.Dir) (alone names) {
+	if !f.listed[f.label(at)] {
+		return nil
+	}
 	usual := []string{"robots.txt", "caps.txt", "favicon.ico", "favicon.txt", "index.gmi"}
 	add := func(base, slash string) {
 		name := selector.Join(at, base)
-		if !c.linked[c.snap.Real(name)] && c.tops[name] == "" && !slices.Contains(usual, base) && c.snap.Open(name, slash != "") {
+		if !f.linked[f.label(f.snap.Real(name))] && f.tops[name] == "" && !slices.Contains(usual, base) && f.snap.Open(name, slash != "") {
 			alone = append(alone, strconv.Quote(base+slash))
 		}
 	}

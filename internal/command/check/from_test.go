@@ -47,7 +47,7 @@ func TestFrom(t *testing.T) {
 			"-root /g -users '/home/*/public_gopher' -fastcgi '*.cgi=/run/fcgiwrap.socket' -listen '[::FFFF:192.0.2.1]:70'",
 			"GOPHD_ROOT=/g\nGOPHD_USERS=/home/*/public_gopher\nGOPHD_FASTCGI=*.cgi=/run/fcgiwrap.socket\n"},
 		{"spacecookie", `{"hostname": "g.example", "root": "/g", "listen": {"addr": "::1", "port": 7070}, "log": {"hide-ips": true}}`,
-			"-host g.example -listen '[::1]:7070' -log-ips none -root /g", "GOPHD_HOST=g.example\nGOPHD_LOG_IPS=none\nGOPHD_ROOT=/g\n"},
+			"-host g.example -root /g -listen '[::1]:7070' -log-ips none", "GOPHD_HOST=g.example\nGOPHD_ROOT=/g\nGOPHD_LOG_IPS=none\n"},
 	} {
 		got := moved(t, test.server, test.text)
 		if want := "gophd " + test.flags + "\n\nIn /etc/default/gophd:\n\n" + test.settings + "\nUnits"; !strings.HasPrefix(got, want) {

@@ -1,14 +1,11 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os/user"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,35 +47,18 @@ func Site(ctx context.Context, dir string, hosts map[string]string, o Options) (
 	return all, nil
 }
 
-// top returns the name of the tree that a name is in.
-func (c *checking) top(name string) string {
-	for ; name != "." && name != "/"; name = path.Dir(name) {
-		if c.tops[name] != "" {
-			return name
-		}
-	}
-	return "."
-}
-
-// path returns where a name lies on the disk.
-func (c *checking) path(name string) string {
-	top := c.top(name)
-	if top == "." {
-		return filepath.Join(c.tops["."], name)
-	}
-	return filepath.Join(c.tops[top], name[len(top):])
-}
-
-// part returns the counts for the tree and the owner of a file. What cannot be looked at
-// counts for the tree's owner.
-func (c *checking) part(name string) *Part {
-	key, at := Part{Tree: c.top(name)}, c.path(name)
-	if user, is := strings.CutPrefix(name, "~"); is && key.Tree == "." && c.Site.Users != "" { // of a tree that is not served
-		key.Tree, at = name, strings.Replace(c.Site.Users, "*", user, 1)
+// part returns the counts for the tree and the owner of what has a label. What cannot be
+// looked at counts for the tree's owner.
+func (c *checking) part(label string) *Part {
+	f, name := c.labelled(label)
+	top := f.top(name)
+	key, at := Part{Tree: f.label(top)}, f.view().Path(name)
+	if user, is := strings.CutPrefix(name, "~"); is && top == "." && c.Site.Users != "" { // of a tree that is not served
+		key.Tree, at = label, strings.Replace(c.Site.Users, "*", user, 1)
 	}
 	info, err := files.Lstat(at)
 	if err != nil {
-		info, err = files.Lstat(cmp.Or(c.tops[key.Tree], c.tops["."]))
+		info, err = files.Lstat(f.tops[top])
 	}
 	if err == nil {
 		key.Owner = c.ownerOf(info)
@@ -106,14 +86,12 @@ func (c *checking) ownerOf(info fs.FileInfo) string {
 }
 
 // owned checks whether a file of a user's tree is the user's, or root's.
-func (c *checking) owned(name string) {
-	top := c.top(name)
-	if !strings.HasPrefix(top, "~") {
-		return
-	}
-	info, err := files.Stat(c.path(name))
-	its, topErr := files.Stat(c.tops[top])
-	if err == nil && topErr == nil && disk.OwnerOf(info) != 0 && disk.OwnerOf(info) != disk.OwnerOf(its) {
-		c.find(diag.Error, CodeOwner, name, 0, diag.Command("chown", "--", c.ownerOf(its), c.path(name)), "not served: it belongs to %s, and the tree to %s", c.ownerOf(info), c.ownerOf(its))
+func (f *front) owned(name string) {
+	top := f.top(name)
+	at := f.view().Path(name)
+	info, err := files.Stat(at)
+	its, topErr := files.Stat(f.tops[top])
+	if strings.HasPrefix(top, "~") && err == nil && topErr == nil && disk.OwnerOf(info) != 0 && disk.OwnerOf(info) != disk.OwnerOf(its) {
+		f.find(diag.Error, CodeOwner, f.label(name), 0, diag.Command("chown", "--", f.ownerOf(its), at), "not served: it belongs to %s, and the tree to %s", f.ownerOf(info), f.ownerOf(its))
 	}
 }

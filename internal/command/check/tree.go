@@ -1,11 +1,11 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +16,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
@@ -23,29 +24,35 @@ import (
 
 // Tree checks a directory.
 func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
-	c, stop, err := begin(ctx, dir, o, func(c *checking) string {
-		return fmt.Sprintf("checking %s: %s read, %d checked", dir, diag.Count(int(c.site.Scanned()), "directory", "directories"), c.checked.Load())
-	})
+	c, stop, err := begin(ctx, dir, "checking "+dir, o)
 	if err != nil {
 		return nil, err
 	}
 	c.crawl(dir)
-	for at, d := range c.snap.Tree.All() {
-		hint := ""
-		if slices.ContainsFunc(d.Sources, func(f site.File) bool { return f.Name == "gophermap" }) {
-			hint = "a line * at the end of a gophermap lists what the map does not link"
-		}
-		if alone := c.unlinked(at, d); c.listed[at] && len(alone) > 0 {
-			c.find(diag.Notice, CodeUnlinked, at, 0, hint, "no menu or page links %s", alone)
+
+	// Report what nothing links.
+	for _, f := range []*front{c.gopher, c.gemini} {
+		for at, d := range f.snap.Tree.All() {
+			alone := f.unlinked(at, d)
+			if len(alone) == 0 || f != c.gopher && !f.own(at) {
+				continue
+			}
+			hint := ""
+			if slices.ContainsFunc(d.Sources, func(f site.File) bool { return f.Name == "gophermap" }) {
+				hint = "a line * at the end of a gophermap lists what the map does not link"
+			}
+			c.find(diag.Notice, CodeUnlinked, f.label(at), 0, hint, "no menu or page links %s", alone)
 		}
 	}
-	for _, r := range nomatch.Reports(c.snap) {
+
+	// Report what is wrong with the annotations.
+	for _, r := range nomatch.Reports(c.gopher.snap) {
 		if filepath.Base(r.File) == "robots.txt" && r.Severity == diag.Error {
 			r.Severity = diag.Warning // the other server's readers lose nothing by it
 		}
-		c.find(r.Severity, r.Code, r.File, r.Line, r.Hint, "%s", r.Message)
+		c.add(r.Diagnostic)
 	}
-	c.result.RobotsBytes = len(c.snap.Robots)
+	c.result.RobotsBytes = len(c.gopher.snap.Robots)
 	return c.done(), stop()
 }
 
@@ -53,90 +60,98 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 func (c *checking) crawl(dir string) {
 	c.host.Before, c.host.Runner = []answer.Source{silent{c.programs}}, silent{c.programs}
 	c.reach(dir)
-	for _, top := range slices.Sorted(maps.Keys(c.tops)) {
-		c.directory(top)
+	for _, f := range []*front{c.gopher, c.gemini} {
+		for _, top := range f.trees() {
+			f.directory(top)
+		}
 	}
 	c.follow()
 }
 
 // directory checks what lies in a directory, and all below.
-func (c *checking) directory(dir string) {
-	if c.ctx.Err() != nil {
+func (f *front) directory(dir string) {
+	if f.ctx.Err() != nil {
 		return
 	}
-	c.result.Directories++
-	c.part(dir).Directories++
-	c.checked.Add(1)
-	entries, err := c.site.View(c.ctx).Entries(dir)
+	label := f.label(dir)
+	f.result.Directories++
+	f.part(label).Directories++
+	f.checked.Add(1)
+	entries, err := f.view().Entries(dir)
 	if err != nil {
-		c.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
+		f.find(diag.Error, CodeRead, label, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	var unaskable, unreadable, sources names
+	var unaskable, sources names
+	var closed []string // files that the server cannot read
 	mapped, umn, gophermap := false, "", false
 	for _, e := range entries {
 		name := selector.Join(dir, e.Name())
-		if c.tops[name] != "" {
+		if f.tops[name] != "" {
 			continue // another tree, which hides it
 		}
 		switch reason := selector.Refusal(e.Name()); {
 		case e.Name() == ".robots":
-			c.result.Annotations++
-		case e.Name() == "robots.txt" && c.tops[dir] != "":
-			c.result.Annotations++
-			c.entry(name, e, &unreadable)
-		case menu.IsMap(e.Name()), e.Name() == ".names", e.Name() == ".Links", e.Name() == ".cap", e.Name() == ".abstract":
+			f.result.Annotations++
+			continue
+		case e.Name() == "robots.txt" && f.tops[dir] != "":
+			f.result.Annotations++
+		case menu.IsMap(e.Name()), slices.Contains([]string{".names", ".Links", ".cap", ".abstract"}, e.Name()):
 			mapped = true
-			switch {
-			case e.Type()&fs.ModeSymlink != 0:
-				c.symlink(name)
-			case e.Type().IsRegular():
-				c.readable(name, e, &unreadable)
-				c.charset(name)
-			default:
-				c.find(diag.Error, CodeRead, name, 0, "", "makes no menu: neither a file nor a link to one")
-			}
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
-				umn = name
+				umn = f.label(name)
 			}
-		case reason == selector.Program && (c.answers("/"+name) || e.Name() == indexName && c.programs.Runs(name)):
+		case reason == selector.Program && (f.answers("/"+name) || e.Name() == indexName && f.programs.Runs(name)):
 			mapped = mapped || e.Name() == indexName
+			continue
 		case e.Name() == indexName:
-			c.find(diag.Error, menu.CodeProgram, name, 0, runs("*.dcgi=SOCKET"), "a program that makes the menu of its directory")
+			f.find(diag.Error, menu.CodeProgram, f.label(name), 0, runs("*.dcgi=SOCKET"), "a program that makes the menu of its directory")
+			continue
 		case reason == selector.Program:
-			c.find(diag.Error, menu.CodeProgram, name, 0, runs(rule(name)), "a program, or a directory of programs, by its name")
+			f.find(diag.Error, menu.CodeProgram, f.label(name), 0, runs(rule(name)), "a program, or a directory of programs, by its name")
+			continue
 		case e.Name()[0] == '.', reason == selector.Source:
-		case e.Type().IsRegular() && runElsewhere(e.Name()) && !c.programs.Answers(name):
+			continue
+		case e.Type().IsRegular() && runElsewhere(e.Name()) && !f.programs.Answers(name):
 			sources = append(sources, strconv.Quote(e.Name()))
-			c.entry(name, e, &unreadable)
 		case reason != "":
 			unaskable = append(unaskable, fmt.Sprintf("%q (%s)", e.Name(), reason))
-		default:
-			c.entry(name, e, &unreadable)
+			continue
+		}
+		if f.entry(name, e) {
+			closed = append(closed, name)
 		}
 	}
 
 	// Make the menu, and report what a client gets in another way than its author may
 	// expect, or not at all.
 	if err == nil {
-		made, comments := c.menu(dir, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(c.ctx, dir) })
+		made, comments := f.menu(dir, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(f.ctx, dir) })
 		if mapped || made.Gemtext != "" {
-			c.result.Menus++
-			c.part(dir).Menus++
+			f.result.Menus++
+			f.part(label).Menus++
 		}
 		if gophermap && umn != "" {
-			c.pygopherd(umn, selector.Join(dir, "gophermap"), comments)
+			f.pygopherd(umn, f.label(selector.Join(dir, "gophermap")), comments)
 		}
 	}
 	if len(unaskable) > 0 {
-		c.find(diag.Error, CodeName, dir, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
+		f.find(diag.Error, CodeName, label, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
 	}
 	if len(sources) > 0 {
-		c.find(diag.Warning, CodeSource, dir, 0, "take it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
+		f.find(diag.Warning, CodeSource, label, 0, "move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
 			"sent as text, source and all; some servers run it: %s", sources)
 	}
-	if len(unreadable) > 0 {
-		c.find(diag.Error, CodeRead, dir, 0, "let everybody read it: o+r, and o+x for directories", "%s cannot read %s", c.who(), unreadable)
+	if len(closed) > 0 {
+		open := []string{"chmod", "o+r", "--"}
+		var modes names
+		for _, name := range closed {
+			at := f.view().Path(name)
+			if info, err := files.Stat(at); err == nil {
+				open, modes = append(open, at), append(modes, fmt.Sprintf("%q (%s)", path.Base(name), info.Mode()))
+			}
+		}
+		f.find(diag.Error, CodeRead, label, 0, diag.Command(open[:min(len(open), 20)]...), "%s cannot read %s", f.who(), modes)
 	}
 }
 
@@ -181,78 +196,88 @@ func (c *checking) pygopherd(umn, name string, comments like) {
 	}
 }
 
-// entry checks a file, a directory or a link that can be asked for.
-func (c *checking) entry(name string, e fs.DirEntry, unreadable *names) {
+// entry checks a file, a directory or a link, and reports whether it is a file that the
+// server cannot read.
+func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
+	source := menu.IsMap(e.Name()) || e.Name()[0] == '.' // of a menu; no client requests it
+	at := f.view().Path(name)
 	switch {
 	case e.Type()&fs.ModeSymlink != 0:
-		c.symlink(name)
+		f.symlink(name)
+	case source && !e.Type().IsRegular():
+		f.find(diag.Error, CodeRead, f.label(name), 0, "", "makes no menu: neither a file nor a link to one")
+	case source && f.closed(at, sandbox.MayRead):
+		f.find(diag.Error, CodeRead, f.label(name), 0, diag.Command("chmod", "o+r", "--", at), "%s cannot read it, so its directory has another menu", f.who())
+	case source:
+		f.text(name)
+	case e.IsDir() && f.closed(at, sandbox.MayRead|sandbox.MayEnter):
+		f.find(diag.Error, CodeRead, f.label(name), 0, diag.Command("chmod", "o+rx", "--", at), "%s cannot list it", f.who())
 	case e.IsDir():
-		if c.readable(name, e, unreadable) {
-			c.directory(name)
-		}
+		f.directory(name)
 	case e.Type().IsRegular():
-		c.result.Files++
-		c.part(name).Files++
-		c.owned(name)
-		c.charset(name)
+		f.result.Files++
+		f.part(f.label(name)).Files++
+		f.owned(name)
+		if f.closed(at, sandbox.MayRead) {
+			return true
+		}
+		if isKey := f.text(name); isKey {
+			return false
+		}
 		switch ext := strings.ToLower(path.Ext(name)); {
-		case c.privateKey(name), !c.readable(name, e, unreadable):
 		case menu.IsMenuFile(e.Name()):
-			c.result.Menus++
-			c.part(name).Menus++
-			c.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(c.ctx, name) })
+			f.result.Menus++
+			f.part(f.label(name)).Menus++
+			f.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(f.ctx, name) })
 		case ext == ".gmi" || ext == ".gemini":
-			c.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Page(c.ctx, name) })
+			reader := f.gemini
+			if f == f.gopher && f.gemini.own(name) {
+				reader = f.web // Gemini shows another tree in place of this one
+			}
+			reader.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Page(f.ctx, name) })
 		case slices.Contains([]string{".html", ".htm", ".md"}, ext):
-			c.page(name)
+			f.page(name)
 		}
 	default:
-		c.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")
+		f.find(diag.Warning, CodeRead, f.label(name), 0, "", "not served: neither a file nor a directory")
 	}
+	return false
 }
 
-// privateKey reports a file with a private key, and returns whether it is one.
-func (c *checking) privateKey(name string) bool {
-	f, err := c.site.View(c.ctx).Lookup(name)
+// text reports a file with a private key, and returns whether it is one. It also reports
+// a text in a character set that neither its bytes nor -charset tell.
+func (f *front) text(name string) (isKey bool) {
+	file, err := f.view().Open(name)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }()
-	found := keypair.InText(f)
-	if found {
-		c.find(diag.Warning, CodeKey, name, 0, "move it out of the directory, and replace the key", "contains a private key, which everybody could fetch")
-	}
-	return found
-}
-
-// charset reports a text in a character set that neither its bytes nor -charset tell.
-func (c *checking) charset(name string) {
-	f, err := c.site.View(c.ctx).Open(name)
-	if err != nil {
-		return
-	}
-	defer func() { _ = f.Close() }()
+	defer func() { _ = file.Close() }()
 	head := make([]byte, 4096)
-	n, _ := io.ReadFull(f, head)
+	n, _ := io.ReadFull(file, head)
+	if keypair.InText(io.MultiReader(bytes.NewReader(head[:n]), file)) {
+		f.find(diag.Warning, CodeKey, f.label(name), 0, "move it out of the directory, and replace the key", "contains a private key, which everybody could fetch")
+		return true
+	}
 	typ, known := menu.TypeOf(name)
 	isText := known && (typ == menu.TypeText || typ == menu.TypeMenu) || !known && menu.Sniff(head[:n]) == menu.TypeText
-	if isText && c.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
-		c.find(diag.Warning, CodeCharset, name, 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
-			"in a character set that nothing tells: neither UTF-8 nor what looks like Latin-1")
+	if isText && f.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
+		f.find(diag.Warning, CodeCharset, f.label(name), 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
+			"its character set is unknown: it is neither UTF-8 nor like Latin-1")
 	}
+	return false
 }
 
 // symlink checks where a symbolic link leads. The target of a link that
 // stays in the tree is checked in its own place.
-func (c *checking) symlink(name string) {
-	end, err := files.RealPath(c.path(name))
+func (f *front) symlink(name string) {
+	end, err := files.RealPath(f.view().Path(name))
 	if err != nil {
-		c.find(diag.Warning, CodeNowhere, name, 0, "", "a dangling symbolic link: %v", diag.Cause(err))
+		f.find(diag.Warning, CodeNowhere, f.label(name), 0, "", "a dangling symbolic link: %v", diag.Cause(err))
 		return
 	}
-	top := c.tops[c.top(name)]
-	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !c.answers("/"+name) {
-		c.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
+	top := f.tops[f.top(name)]
+	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !f.answers("/"+name) {
+		f.find(diag.Error, CodeOutside, f.label(name), 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
 }
