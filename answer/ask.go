@@ -3,6 +3,8 @@ package answer
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +35,7 @@ func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 		if snap == nil {
 			return a, false
 		}
-		return server.Answer{Body: snap.Robots}, true
+		return server.Answer{Body: snap.RobotsAs(r.Host)}, true
 	}
 	if leaving(r.Selector) != nil || len(h.Before) > 0 && h.Programs(r.Selector) {
 		return a, false
@@ -60,7 +62,7 @@ func (h *Host) Ask(r *server.Request, f *Format) (*Value, error) {
 func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	h.open()
 	if IsRobots(r.Selector) {
-		return h.robots(r.Context())
+		return h.robots(r)
 	}
 	if a := leaving(r.Selector); a != nil {
 		return a, nil
@@ -173,9 +175,9 @@ func (documents) Answers(sel string) bool {
 // Answer writes it.
 func (documents) Answer(q *Asked) (*Value, error) {
 	if strings.TrimPrefix(q.Request.Selector, "/") == "caps.txt" {
-		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(q.Host.Version, robotsCaps(q.Host.Site.Now()))}, nil
+		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(q.Host.Version, robotsCaps(q.Host.Site.Now(), q.Request.Host))}, nil
 	}
-	a, err := q.Host.robots(q.Context())
+	a, err := q.Host.robots(q.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -217,12 +219,12 @@ func (q *Asked) readable(items []menu.Item) {
 }
 
 // robots answers with the file of the snapshot; the first one is waited for.
-func (h *Host) robots(ctx context.Context) (*Value, error) {
-	snap, err := h.Site.Snapshot(ctx)
+func (h *Host) robots(r *server.Request) (*Value, error) {
+	snap, err := h.Site.Snapshot(r.Context())
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	return &Value{Class: File, Selector: "/robots.txt", Type: menu.TypeText, Body: snap.Robots}, nil
+	return &Value{Class: File, Selector: "/robots.txt", Type: menu.TypeText, Body: snap.RobotsAs(r.Host)}, nil
 }
 
 // leaving answers a selector URL:... with a page that leads there, and no other. What is
@@ -242,7 +244,7 @@ func leaving(sel string) *Value {
 // robotsCaps returns what caps.txt says of the annotation in the root: may the site
 // be indexed, how many seconds to stay away between visits, and how many between
 // requests. Before the first scan it says nothing.
-func robotsCaps(snap *site.Snapshot) [][2]string {
+func robotsCaps(snap *site.Snapshot, name string) [][2]string {
 	if snap == nil {
 		return nil
 	}
@@ -257,7 +259,8 @@ func robotsCaps(snap *site.Snapshot) [][2]string {
 	if fields.CrawlDelay != "" {
 		list = append(list, [2]string{"RobotsCrawlDelay", fields.CrawlDelay})
 	}
-	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()}, [2]string{"RobotsFileSHA256", snap.Compiled.FileHash()})
+	file := sha256.Sum256(snap.RobotsAs(name))
+	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()}, [2]string{"RobotsFileSHA256", hex.EncodeToString(file[:])})
 }
 
 // ItemType returns the item type of a selector, 0 if it names nothing.

@@ -22,10 +22,10 @@ func TestCaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"}, {"RobotsCrawlDelay", "2.5"}, {"RobotsPolicySHA256", snap.Compiled.Hash()}, {"RobotsFileSHA256", snap.Compiled.FileHash()}}
-	if got := robotsCaps(snap); !slices.Equal(got, want) {
+	if got := robotsCaps(snap, ""); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := robotsCaps(nil); got != nil {
+	if got := robotsCaps(nil, ""); got != nil {
 		t.Errorf("of no snapshot: %q", got)
 	}
 }

@@ -318,6 +318,24 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 		s.Robots = policy.DenyAll()
 	}
 	s.capsules = s.asGemini()
+
+	// By another name, robots.txt has no URL with the site's own.
+	s.robotsAs = map[string][]byte{}
+	for name, urls := range conf.SitemapsAs {
+		file := s.Robots
+		for i, url := range urls {
+			file = bytes.ReplaceAll(file, []byte("Sitemap: "+conf.Sitemaps[i]+"\n"), []byte("Sitemap: "+url+"\n"))
+		}
+		s.robotsAs[name] = file
+	}
+}
+
+// RobotsAs returns the reply at robots.txt for a client that calls the site by a name.
+func (s *Snapshot) RobotsAs(name string) []byte {
+	if file, ok := s.robotsAs[name]; ok {
+		return file
+	}
+	return s.Robots
 }
 
 // about returns the reports about the names of a tree.

@@ -80,6 +80,10 @@ type Config struct {
 	// Sitemaps are URLs of sitemaps, which robots.txt names.
 	Sitemaps []string
 
+	// SitemapsAs are the same URLs, in the same order, by other names of the site: who asks
+	// for robots.txt by such a name reads these ([Snapshot.RobotsAs]).
+	SitemapsAs map[string][]string
+
 	// Files keeps all files in Snapshot.Tree, with their types, sizes and times, for what
 	// lists them: View.Files, Snapshot.Changes. Policy does not depend on them.
 	Files bool
@@ -182,6 +186,8 @@ type Snapshot struct {
 	Compiled *policy.Compiled
 	Reports  []policy.Report // of the policy, and of the names of the tree; the worst first
 	Robots   []byte          // the reply at robots.txt
+
+	robotsAs map[string][]byte // the same by the names of Config.SitemapsAs
 
 	included map[string]bool   // files that maps include, by real name; true: an interpreter runs it
 	programs []diag.Diagnostic // programs that other servers would run

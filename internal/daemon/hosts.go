@@ -93,7 +93,11 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	searches := first && d.conf.search != nil
 	if d.conf.Sitemap {
 		h.sitemap = &sitemap.Sitemaps{}
-		conf.Sitemaps = d.sitemapURLs(h)
+		conf.Sitemaps = d.sitemapURLs(cmp.Or(h.name, d.srv.Host, "localhost"), h.name)
+		conf.SitemapsAs = map[string][]string{}
+		for _, alias := range h.aliases {
+			conf.SitemapsAs[alias] = d.sitemapURLs(alias, alias)
+		}
 	}
 	conf.Files = searches || d.conf.Sitemap
 	if h.tree, err = site.Open(h.dir, conf); err != nil {
@@ -127,10 +131,10 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	return nil
 }
 
-// sitemapURLs returns where robots find the sitemap of a host: over Gopher, and over HTTP if
-// browsers see the site.
-func (d *daemon) sitemapURLs(h *virtualHost) (urls []string) {
-	r := &server.Request{Host: cmp.Or(h.name, d.srv.Host, "localhost"), Port: cmp.Or(d.portOf(h), d.gopherPort())}
+// sitemapURLs returns where robots find the sitemap of a host by one of its names: over
+// Gopher, and over HTTP if browsers see the site. Its listener may have another name.
+func (d *daemon) sitemapURLs(name, listener string) (urls []string) {
+	r := &server.Request{Host: name, Port: cmp.Or(d.portOf(listener), d.gopherPort())}
 	urls = append(urls, answer.GopherURL(r, menu.TypeText, sitemap.Selector))
 	if d.conf.HTTP == "view" {
 		r.TLS = r.Port == 443
@@ -139,11 +143,11 @@ func (d *daemon) sitemapURLs(h *virtualHost) (urls []string) {
 	return urls
 }
 
-// portOf is the port of the listener that a host has for itself, 0 if it has none or -port
+// portOf is the port of the listener that a name has for itself, 0 if it has none or -port
 // names the port of all.
-func (d *daemon) portOf(h *virtualHost) (port int) {
+func (d *daemon) portOf(name string) (port int) {
 	for _, e := range d.conf.endpoints {
-		if _, at, err := net.SplitHostPort(e.addr); err == nil && e.host != "" && e.host == h.name && d.srv.Port == 0 {
+		if _, at, err := net.SplitHostPort(e.addr); err == nil && e.host != "" && e.host == name && d.srv.Port == 0 {
 			port, _ = strconv.Atoi(at)
 		}
 	}
@@ -166,7 +170,7 @@ func (d *daemon) hostItems() (items []menu.Item) {
 		if h.name == "" {
 			it.Label, it.Host = d.srv.Host, d.srv.Host
 		}
-		it.Port = d.portOf(h)
+		it.Port = d.portOf(h.name)
 		items = append(items, it)
 	}
 	return items
