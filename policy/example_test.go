@@ -27,7 +27,7 @@ func Example() {
 	// Disallow: /~bob/*.zip
 	// Disallow: /~bob/drafts/
 	//
-	// ~bob/.robots:3: warning: not every reader knows * (GLOB) [1994 first-match first-match-3.14 gemini]
+	// ~bob/.robots:3: warning: not every reader knows * (GLOB) [1994 first-match first-match-3.14 first-match-3.14-raw gemini]
 	// ~bob/.robots:2: notice: some readers cannot understand what it allows (OVER-BLOCK) [1994 gemini gopher-mcp gopher-strict veronica2]
 	// ~bob/.robots:3: notice: some readers take it to deny more (OVER-BLOCK) [gopher-strict veronica2]
 }

@@ -29,6 +29,7 @@ func DenyAll() []byte { return []byte("User-agent: *\nDisallow: /\nDisallow: *\n
 // line is a rule as it stands in the file.
 type line struct {
 	text  string // the pattern
+	uri   string // in URI form, by which lines are ordered
 	allow bool
 	of    *rule
 }
@@ -82,9 +83,9 @@ func (c *composition) lines() []line {
 	hasAllow := false
 	all := (*rule)(nil) // denies everything
 	for _, r := range c.rules {
-		list = append(list, line{r.uri, r.allow, r})
+		list = append(list, line{r.uri, r.uri, r.allow, r})
 		if r.raw != r.uri && !r.hazard && !(r.allow && strings.ContainsFunc(r.raw, isSpace)) {
-			list = append(list, line{r.raw, r.allow, r})
+			list = append(list, line{r.raw, r.uri, r.allow, r})
 		}
 		list = append(list, r.plain()...)
 		hasAllow = hasAllow || r.allow
@@ -94,7 +95,7 @@ func (c *composition) lines() []line {
 	}
 	// Readers that compare the length of matched text would lose everything an Allow opens.
 	if all != nil && !hasAllow {
-		list = append(list, line{"*", false, all})
+		list = append(list, line{"*", "*", false, all})
 	}
 	return sorted(list)
 }
@@ -108,18 +109,21 @@ func (c *composition) weakLines() []line {
 		}
 		if r.isWeak() {
 			if text, ok := r.weakText(); ok {
-				list = append(list, line{text, false, r})
+				list = append(list, line{text, text, false, r})
 			}
 		} else {
-			list = append(list, line{r.uri, false, r})
+			list = append(list, line{r.uri, r.uri, false, r})
 			if r.raw != r.uri {
-				list = append(list, line{r.raw, false, r})
+				list = append(list, line{r.raw, r.raw, false, r})
 			}
 			list = append(list, r.plain()...)
 		}
 		if withoutEnd(r.uri) == "/" {
-			list = append(list, line{"*", false, r})
+			list = append(list, line{"*", "*", false, r})
 		}
+	}
+	for i := range list {
+		list[i].uri = list[i].text // there is no Allow
 	}
 	return sorted(list)
 }
@@ -144,9 +148,9 @@ func (r *rule) plain() (list []line) {
 	if text == r.uri || r.allow || strings.HasSuffix(r.uri, "**") {
 		return nil
 	}
-	list = append(list, line{text, false, r})
+	list = append(list, line{text, text, false, r})
 	if raw := withoutEnd(r.raw); raw != text && !r.hazard && raw == trimEnd(raw) {
-		list = append(list, line{raw, false, r})
+		list = append(list, line{raw, text, false, r})
 	}
 	return list
 }
@@ -157,7 +161,8 @@ func trimEnd(line string) string {
 }
 
 // sorted orders lines by pattern, a longer pattern before its own prefixes, and
-// Disallow before Allow if the patterns are equal.
+// Disallow before Allow if the patterns are equal. The raw form of a pattern stands beside
+// its URI form: some readers of which the first match decides do not take a ? for %3F.
 func sorted(list []line) []line {
 	slices.SortFunc(list, compareLines)
 	return slices.CompactFunc(list, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
@@ -167,16 +172,16 @@ func sorted(list []line) []line {
 func (l line) isLast() bool { return l.text == "*" && !l.allow }
 
 func compareLines(a, b line) int {
-	n := min(len(a.text), len(b.text))
+	n := min(len(a.uri), len(b.uri))
 	switch {
 	case a.isLast() != b.isLast():
 		return order(a.isLast(), b.isLast())
-	case a.text[:n] != b.text[:n]:
-		return strings.Compare(a.text, b.text)
-	case len(a.text) != len(b.text):
-		return cmp.Compare(len(b.text), len(a.text))
+	case a.uri[:n] != b.uri[:n]:
+		return strings.Compare(a.uri, b.uri)
+	case len(a.uri) != len(b.uri):
+		return cmp.Compare(len(b.uri), len(a.uri))
 	}
-	return order(a.allow, b.allow)
+	return cmp.Or(order(a.allow, b.allow), strings.Compare(a.text, b.text))
 }
 
 // order compares two booleans: false comes first.

@@ -50,11 +50,11 @@ func TestLines(t *testing.T) {
 // needs care.
 func TestPlaced(t *testing.T) {
 	for dir, want := range map[string]string{
-		"a b":  "/a b/x|/a b/y$|/a%20b/x|/a%20b/y$|veronica|/a b/x|/a b/y|/a%20b/x",
-		" b":   "/ b/x|/ b/y$|/%20b/x|/%20b/y$|veronica|/ b/x|/ b/y|/%20b/x",
-		"d/ b": "/d/ b/x|/d/ b/y$|/d/%20b/x|/d/%20b/y$|veronica|/d/ b/x|/d/ b/y|/d/%20b/x",
-		"b ":   "/b /x|/b /y$|/b%20/x|/b%20/y$|veronica|/b /x|/b /y|/b%20/x",
-		"b$":   "/b$/x|/b$/y$|/b%24/x|/b%24/y$|veronica|/b$/x|/b$/y|/b%24/x",
+		"a b":  "/a b/x|/a%20b/x|/a b/y$|/a%20b/y$|veronica|/a b/x|/a b/y|/a%20b/x",
+		" b":   "/ b/x|/%20b/x|/ b/y$|/%20b/y$|veronica|/ b/x|/ b/y|/%20b/x",
+		"d/ b": "/d/ b/x|/d/%20b/x|/d/ b/y$|/d/%20b/y$|veronica|/d/ b/x|/d/ b/y|/d/%20b/x",
+		"b ":   "/b /x|/b%20/x|/b /y$|/b%20/y$|veronica|/b /x|/b /y|/b%20/x",
+		"b$":   "/b$/x|/b%24/x|/b$/y$|/b%24/y$|veronica|/b$/x|/b$/y|/b%24/x",
 		"#":    "/%23/x|/%23/y$|veronica|/*/x|/*/y",
 		"%41":  "/%2541/x|/%2541/y$|veronica|/%41/x|/%41/y",
 	} {

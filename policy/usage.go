@@ -117,7 +117,7 @@ func usesOf(c *class, notes []*note) (list []*use) {
 		}
 		lines = lines[n:]
 	}
-	slices.SortFunc(list, func(a, b *use) int { return compareLines(line{text: a.uri}, line{text: b.uri}) })
+	slices.SortFunc(list, func(a, b *use) int { return compareLines(line{uri: a.uri}, line{uri: b.uri}) })
 	return list
 }
 

@@ -22,6 +22,7 @@ func ExampleAll() {
 	// 1994 true
 	// first-match true
 	// first-match-3.14 true
+	// first-match-3.14-raw true
 	// longest-match true
 	// protego true
 	// gemini true

@@ -15,14 +15,15 @@ type Form uint8
 
 // The forms.
 const (
-	Raw      Form = iota // as it is
-	URI                  // as a URI path: escaped but for unreserved bytes and !&'()+,;=:@/
-	Normal               // in the normal form of R6, taken for a URI that may hold escapes
-	High                 // bytes from 0x80 escaped
-	Quoted               // as CPython's urllib.robotparser to 3.12: decoded, and quoted again
-	Requoted             // as CPython's since 3.15, for which a query has parts of its own
-	Parted               // as Protego: escaped as a URI, and quoted again up to a ; behind the last slash
-	Decoded              // percent-decoded
+	Raw         Form = iota // as it is
+	URI                     // as a URI path: escaped but for unreserved bytes and !&'()+,;=:@/
+	Normal                  // in the normal form of R6, taken for a URI that may hold escapes
+	High                    // bytes from 0x80 escaped
+	Quoted                  // as CPython's urllib.robotparser to 3.12: decoded, and quoted again
+	Requoted                // as CPython's since 3.14, for which a query has parts of its own
+	RequotedURI             // the same, escaped as a URI first
+	Parted                  // as Protego: escaped as a URI, and quoted again up to a ; behind the last slash
+	Decoded                 // percent-decoded
 )
 
 // kept are the bytes that CPython does not quote.
@@ -68,6 +69,8 @@ func (f Form) Append(b []byte, sel string) []byte {
 		return appendQuoted(b, cmp.Or(unparsed(unquote(sel), true), "/"))
 	case Requoted:
 		return requote(b, pathOfURL(sel), "=&")
+	case RequotedURI:
+		return requote(b, pathOfURL(URI.Of(sel)), "=&")
 	case Parted:
 		path, params := splitParams(pathOfURL(URI.Of(sel)))
 		b = appendQuoted(b, unquote(path))
@@ -103,7 +106,7 @@ func unquote(s string) string {
 	return strings.ToValidUTF8(selector.Decoded(s), "\ufffd")
 }
 
-// requote appends a path and its query as CPython writes them since 3.15: decoded and
+// requote appends a path and its query as CPython writes them since 3.14: decoded and
 // quoted again, except for the bytes in keep. In the path, = and & are not kept.
 func requote(b []byte, s, keep string) []byte {
 	path, query, ok := strings.Cut(s, "?")
@@ -131,7 +134,7 @@ func requotePart(b []byte, s, keep string) []byte {
 // pathOfURL returns what withoutHost leaves of a URL, or "/".
 func pathOfURL(s string) string { return cmp.Or(withoutHost(s), "/") }
 
-// withoutHost removes scheme and host from a URL as CPython does since 3.15.
+// withoutHost removes scheme and host from a URL as CPython does since 3.14.
 func withoutHost(s string) string {
 	if s = strings.TrimLeft(s, controls); strings.ContainsAny(s, "\t\r\n") {
 		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)

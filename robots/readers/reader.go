@@ -95,8 +95,8 @@ const (
 
 // All lists the readers that are known: a strict Gopher robot, Veronica-2, RFC 9309 by
 // the letter and as Google compares (each with the selector escaped as a URI first, and
-// as it is), the standard of 1994, CPython's parser to 3.12, 3.14 and since, Scrapy's Protego,
-// Gemini's Kennedy, and gopher-mcp.
+// as it is), the standard of 1994, CPython's parser to 3.12, of 3.14 (likewise in both ways)
+// and since, Scrapy's Protego, Gemini's Kennedy, and gopher-mcp.
 func All() []Reader { return slices.Clone(all) }
 
 // Named returns the known reader of a name.
@@ -126,7 +126,10 @@ var all = []Reader{
 	{Name: "first-match", Note: "CPython to 3.12, urllib.robotparser: prefixes only, the first that matches decides",
 		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true,
 		Escapes: Quote, Choice: FirstMatch, Forms: []Form{Quoted}, Web: true},
-	{Name: "first-match-3.14", Note: "CPython 3.14, urllib.robotparser: as first-match, but a ? is part of a path, and a query has parts of its own",
+	{Name: "first-match-3.14", Note: "CPython 3.14, urllib.robotparser: as first-match, but a ? is part of a path; selectors escaped as a URI first",
+		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true,
+		Escapes: QuoteQuery, Choice: FirstMatch, Forms: []Form{RequotedURI}, Web: true},
+	{Name: "first-match-3.14-raw", Note: "CPython 3.14, urllib.robotparser: selectors as they are; what follows a ? has parts of its own",
 		Dialect: RFC9309, Groups: true, Names: Part, First: true, Blank: true, Ends: RateFields, Python: true, Mark: true, Literal: true, Allow: true,
 		Escapes: QuoteQuery, Choice: FirstMatch, Forms: []Form{Requoted}, Web: true},
 	{Name: "longest-match", Note: "CPython from 3.15, urllib.robotparser@055a953: the rule that matches most of the path decides",

@@ -72,7 +72,7 @@ func TestTheRoot(t *testing.T) {
 	want := map[string]string{ // + where "/", "*" and both of them deny it
 		"gopher-strict": "-++", "veronica2": "-++", "rfc9309": "+++", "rfc9309-raw": "+++", "google": "+++", "google-raw": "+++",
 		"protego": "+++",
-		"1994":    "---", "first-match": "+-+", "first-match-3.14": "+-+", "longest-match": "+++", "gemini": "---", "gopher-mcp": "+++",
+		"1994":    "---", "first-match": "+-+", "first-match-3.14": "+-+", "first-match-3.14-raw": "+-+", "longest-match": "+++", "gemini": "---", "gopher-mcp": "+++",
 	}
 	for _, r := range readers.All() {
 		got := ""

@@ -143,9 +143,9 @@ func (k *checked) String() string {
 	for _, line := range k.differs {
 		_, _ = fmt.Fprintln(&b, line)
 	}
-	_, _ = fmt.Fprintf(&b, "%-16s %9s %9s %11s\n", "reader", "rules", "leaks", "over-blocks")
+	_, _ = fmt.Fprintf(&b, "%-20s %9s %9s %11s\n", "reader", "rules", "leaks", "over-blocks")
 	for _, row := range k.Readers {
-		_, _ = fmt.Fprintf(&b, "%-16s %9d %9d %11d\n", row.Name, row.Rules, row.Leaks, row.OverBlocks)
+		_, _ = fmt.Fprintf(&b, "%-20s %9d %9d %11d\n", row.Name, row.Rules, row.Leaks, row.OverBlocks)
 	}
 	_, _ = fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Bytes, k.Rules)
 	return b.String()

@@ -121,7 +121,7 @@ func pieceIn(f readers.Form, plain string, query bool) string {
 	case readers.Normal:
 		b, _ := selector.AppendNormalPiece(nil, plain, query)
 		return string(b)
-	case readers.Quoted:
+	case readers.Quoted, readers.RequotedURI:
 		return quoted(plain, "")
 	case readers.Requoted:
 		path, rest, ok := strings.Cut(plain, "?")
