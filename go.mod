@@ -3,7 +3,7 @@ module github.com/gophd/gophd
 go 1.26.0
 
 require (
-	github.com/coreos/go-systemd/v22 v22.7.0 // sockets from systemd, for internal/process/systemd; its journal, for internal/process/logs
+	github.com/coreos/go-systemd/v22 v22.7.0 // sockets from systemd, for internal/process/systemd; its journal, for internal/command
 	github.com/dunglas/httpsfv v1.1.2 // Structured Fields: the values of Content-Usage lines, for robots and policy
 	github.com/fsnotify/fsnotify v1.10.1 // change events of the kernel, for internal/watch
 	github.com/landlock-lsm/go-landlock v0.11.0 // the sandbox: Landlock on all threads, for internal/process/sandbox

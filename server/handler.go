@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -142,7 +141,6 @@ func notFoundHandler() Handler {
 // ErrDeclined before it has written anything, the mux tries the next longest pattern
 // that fits. The mux is [Quick] where its handlers are. The zero value is ready to use.
 type ServeMux struct {
-	mu    sync.RWMutex
 	rules []muxRule // longest first
 }
 
@@ -151,21 +149,13 @@ type muxRule struct {
 	handler Handler
 }
 
-// Handle adds a handler for a pattern, or replaces the one it has.
+// Handle adds a handler for a pattern, or replaces the one it has. It must not be called
+// once the mux answers requests.
 func (m *ServeMux) Handle(pattern string, h Handler) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	pattern = strings.TrimPrefix(pattern, "/")
-	rules := slices.DeleteFunc(slices.Clone(m.rules), func(r muxRule) bool { return r.pattern == pattern })
-	rules = append(rules, muxRule{pattern, h})
-	slices.SortStableFunc(rules, func(a, b muxRule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
-	m.rules = rules
-}
-
-func (m *ServeMux) all() []muxRule {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.rules
+	rules := slices.DeleteFunc(m.rules, func(r muxRule) bool { return r.pattern == pattern })
+	m.rules = append(rules, muxRule{pattern, h})
+	slices.SortStableFunc(m.rules, func(a, b muxRule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
 }
 
 // fitting returns the rules from the first on that fits a selector.
@@ -191,7 +181,7 @@ func (r muxRule) fits(sel string) bool {
 // ServeGopher hands the request on.
 func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 	err := error(ErrNotFound)
-	for rest := fitting(m.all(), r.Selector); len(rest) > 0; rest = fitting(rest[1:], r.Selector) {
+	for rest := fitting(m.rules, r.Selector); len(rest) > 0; rest = fitting(rest[1:], r.Selector) {
 		if err = rest[0].handler.ServeGopher(w, r); !errors.Is(err, ErrDeclined) {
 			break
 		}
@@ -201,7 +191,7 @@ func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 
 // Quick asks the handler for the request, if it is Quick, too.
 func (m *ServeMux) Quick(r *Request) (a Answer, ok bool) {
-	if rest := fitting(m.all(), r.Selector); len(rest) > 0 {
+	if rest := fitting(m.rules, r.Selector); len(rest) > 0 {
 		if quick, is := rest[0].handler.(Quick); is {
 			return quick.Quick(r)
 		}

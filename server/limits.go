@@ -142,19 +142,15 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	if failed != nil {
 		return nil
 	}
-	method, target, _ := strings.Cut(string(first), " ")
-	target, _, _ = strings.Cut(target, " ")
-	at, failed := url.ParseRequestURI(target)
-	if failed != nil {
-		return nil
-	}
+	words := strings.Fields(string(first))
+	at, _ := url.ParseRequestURI(words[1]) // as asksRobots has done
 	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: cmp.Or(at.Host, header.Get("Host"))}).Hostname()
 	a, ok := quick.Quick(req)
 	if !ok || a.File != nil {
 		return nil
 	}
 	word := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
-	if method == "HEAD" {
+	if words[0] == "HEAD" {
 		return word
 	}
 	return append(word, a.Body...)
@@ -339,56 +335,32 @@ func (r *rates) makeRoom(now time.Time) {
 	}
 }
 
-// onceAMinute remembers for a minute which address blocks the log has named. The
-// zero value is ready to use.
+// onceAMinute counts events of address blocks by the minute. The zero value is ready to use.
 type onceAMinute struct {
 	mu     sync.Mutex
-	blocks map[netip.Addr]*logged
-	swept  time.Time
-}
-
-type logged struct {
-	until time.Time
-	more  int // times since
+	minute time.Time          // when it began
+	now    map[netip.Addr]int // events of this minute
+	before map[netip.Addr]int // of the last one that had any
 }
 
 // maxLogged bounds the table, and with it the log lines of a minute. A block that
 // does not fit is counted and not named.
 const maxLogged = 1024
 
-// add counts an event of a block, and returns how many events to log now; 0 for no
-// line.
+// add counts an event of a block, and returns how many events to log now, with those that
+// were not logged in the minute before; 0 for no line.
 func (o *onceAMinute) add(a netip.Addr, now time.Time) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	b := o.blocks[a]
-	switch {
-	case b != nil && now.Before(b.until):
-		b.more++
+	if now.Sub(o.minute) >= time.Minute {
+		o.minute, o.before, o.now = now, o.now, map[netip.Addr]int{}
+	}
+	times := o.now[a]
+	if times > 0 || len(o.now) < maxLogged {
+		o.now[a] = times + 1
+	}
+	if times > 0 || o.now[a] == 0 {
 		return 0
-	case b == nil && !o.room(now):
-		return 0
-	case b == nil:
-		b = &logged{}
-		o.blocks[a] = b
 	}
-	times := b.more + 1
-	*b = logged{until: now.Add(time.Minute)}
-	return times
-}
-
-// room reports whether another block fits; it looks for room once a second.
-func (o *onceAMinute) room(now time.Time) bool {
-	if o.blocks == nil {
-		o.blocks = map[netip.Addr]*logged{}
-	}
-	if len(o.blocks) >= maxLogged && now.Sub(o.swept) >= time.Second {
-		o.swept = now
-		for a, b := range o.blocks {
-			if now.After(b.until) {
-				delete(o.blocks, a)
-			}
-		}
-	}
-	return len(o.blocks) < maxLogged
+	return max(o.before[a], 1)
 }

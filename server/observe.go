@@ -51,7 +51,7 @@ func (r *run) ended(s Served) {
 	if r.Observer != nil {
 		r.Observer.Observe(s)
 	}
-	level, msg := slog.LevelInfo, diag.EventRequest
+	level := slog.LevelInfo
 	kind := s.Kind()
 	if kind == Busy || kind == Internal {
 		level = slog.LevelWarn
@@ -59,30 +59,15 @@ func (r *run) ended(s Served) {
 	if !r.logger.Enabled(r.hard, level) {
 		return
 	}
-	attrs := [6]slog.Attr{
-		slog.String("remote", r.name(s.Remote.Addr())), slog.String("selector", s.Selector), slog.Int64("bytes", s.Bytes),
+	attrs := []slog.Attr{
+		slog.String("host", s.Host), slog.String("protocol", s.Protocol),
+		slog.String("remote", r.show(s.Remote.Addr())), slog.String("selector", s.Selector), slog.Int64("bytes", s.Bytes),
 		slog.Duration("took", s.Took), slog.Int("status", s.HTTPStatus()),
 	}
-	list := attrs[:5]
 	if s.Err != nil {
-		list = append(list, slog.String("error", s.Err.Error()))
+		attrs = append(attrs, slog.String("error", s.Err.Error()))
 	}
-	// Logger.LogAttrs would look up where it was called from, which costs as
-	// much as all the rest and is always here.
-	rec := slog.NewRecord(time.Now(), level, msg, 0)
-	rec.AddAttrs(list...)
-	_ = r.hostLog(s.Host, s.Protocol).Handle(r.hard, rec)
-}
-
-// hostLog returns the log's handler for requests to a host. It keeps the last one: a
-// record has room for five attributes, and more would be allocated each time.
-func (r *run) hostLog(host, protocol string) slog.Handler {
-	if last := r.lastHost.Load(); last != nil && last.host == host && last.protocol == protocol {
-		return last.Handler
-	}
-	h := r.logger.Handler().WithAttrs([]slog.Attr{slog.String("host", host), slog.String("protocol", protocol)})
-	r.lastHost.Store(&hostHandler{h, host, protocol})
-	return h
+	r.logger.LogAttrs(r.hard, level, diag.EventRequest, attrs...)
 }
 
 // show returns an address in the form for logs.
@@ -94,14 +79,4 @@ func (s *Server) show(a netip.Addr) string {
 		return s.ShowIP(a)
 	}
 	return a.String()
-}
-
-// name is show with a cache of the last address.
-func (r *run) name(a netip.Addr) string {
-	if last := r.last.Load(); last != nil && last.addr == a {
-		return last.text
-	}
-	text := r.show(a)
-	r.last.Store(&named{a, text})
-	return text
 }

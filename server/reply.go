@@ -116,29 +116,14 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 	return sent, err
 }
 
-// copyFile is SendFile for a connection that cannot send files. A connection's own
-// ReadFrom reads ahead where the system has no sendfile(2), and would lose the bytes
-// that it has read and not sent when a step of the stall time ends.
+// copyFile is SendFile for a connection that cannot send files. It hides the connection's
+// own ReadFrom, which reads ahead where the system has no sendfile(2), and would lose the
+// bytes that it has read and not sent when a step of the stall time ends.
 func (w *reply) copyFile(f *os.File, n int64) (sent int64, err error) {
-	at, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return 0, err
-	}
 	chunk := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(chunk)
-	for err == nil && sent < n {
-		var got, took int
-		got, err = f.ReadAt(chunk[:min(n-sent, bufferSize)], at+sent)
-		if took, w.err = w.send(chunk[:got]); w.err != nil {
-			err = w.err
-		}
-		sent += int64(took)
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	_, seekErr := f.Seek(at+sent, io.SeekStart)
-	return sent, cmp.Or(err, seekErr)
+	sent, err = io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(f, n), chunk[:])
+	return sent, cmp.Or(err, w.flush())
 }
 
 // finish ends the reply: a menu gets its last line, and a request that failed before

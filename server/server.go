@@ -253,23 +253,10 @@ type run struct {
 	soft, hard context.Context // soft ends: no new requests. hard ends: no more replies
 	logger     *slog.Logger
 	conns      sync.WaitGroup
-	last       atomic.Pointer[named] // the client that was logged last
-	lastHost   atomic.Pointer[hostHandler]
 	shed       func(n int) int // closes up to n connections that were answered; nil: there are none
 
 	stuck  chan struct{} // closed when a handler was given up
 	gaveUp sync.Once
-}
-
-// hostHandler logs the requests to a host.
-type hostHandler struct {
-	slog.Handler
-	host, protocol string
-}
-
-type named struct {
-	addr netip.Addr
-	text string
 }
 
 func (s *Server) newRun(soft, hard context.Context) *run {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"strings"
 	"time"
 
@@ -35,39 +36,44 @@ func (h *entryHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
+// levels are the levels of events, the highest first.
+var levels = []struct {
+	level    slog.Level
+	name     string
+	colour   string
+	priority int // of systemd's journal (sd-daemon(3))
+}{
+	{slog.LevelError, "error", "\x1b[1;31m", 3},
+	{slog.LevelWarn, "warn ", "\x1b[33m", 4},
+	{slog.LevelInfo, "info ", "\x1b[2m", 6},
+	{math.MinInt, "debug", "\x1b[2m", 7},
+}
+
 // shortEntry makes entries for people: time, level, where, what, hint.
 //
 //	15:04:05 warn  phlog/.robots:3: "Alow" is unknown; hint: ...
 func shortEntry(colours bool) func(attrs []slog.Attr, r slog.Record) string {
 	return func(attrs []slog.Attr, r slog.Record) string {
-		when, level := r.Time.Format(time.TimeOnly), levelName(r.Level)
+		l := levelOf(r.Level)
+		when, level := r.Time.Format(time.TimeOnly), levels[l].name
 		if colours {
-			when, level = "\x1b[2m"+when+"\x1b[0m", levelColour(r.Level)+level+"\x1b[0m"
+			when, level = "\x1b[2m"+when+"\x1b[0m", levels[l].colour+level+"\x1b[0m"
 		}
-		return when + " " + level + " " + sentence(r.Message, fieldsOf(attrs, r, readable)) + "\n"
+		return when + " " + level + " " + sentence(r.Message, fieldsOf(attrs, r)) + "\n"
 	}
 }
 
-func levelName(l slog.Level) string {
-	switch {
-	case l >= slog.LevelError:
-		return "error"
-	case l >= slog.LevelWarn:
-		return "warn "
-	case l >= slog.LevelInfo:
-		return "info "
-	}
-	return "debug"
+// journalEntry is such a line with its priority, for journalctl -p.
+func journalEntry(attrs []slog.Attr, r slog.Record) string {
+	return fmt.Sprintf("<%d>%s\n", levels[levelOf(r.Level)].priority, sentence(r.Message, fieldsOf(attrs, r)))
 }
 
-func levelColour(l slog.Level) string {
-	switch {
-	case l >= slog.LevelError:
-		return "\x1b[1;31m"
-	case l >= slog.LevelWarn:
-		return "\x1b[33m"
+// levelOf returns the place in levels of an event's level.
+func levelOf(level slog.Level) (i int) {
+	for level < levels[i].level {
+		i++
 	}
-	return "\x1b[2m"
+	return i
 }
 
 // sentence is an event in one line for people: in words if it is known here, else
@@ -150,9 +156,8 @@ type fields []field
 
 type field struct{ key, value string }
 
-// fieldsOf returns the fields of an event. Form gives an attribute the form that
-// the reader of the log wants.
-func fieldsOf(attrs []slog.Attr, r slog.Record, form func(groups []string, a slog.Attr) slog.Attr) fields {
+// fieldsOf returns the fields of an event.
+func fieldsOf(attrs []slog.Attr, r slog.Record) fields {
 	var all fields
 	var add func(prefix string, a slog.Attr)
 	add = func(prefix string, a slog.Attr) {
@@ -163,8 +168,11 @@ func fieldsOf(attrs []slog.Attr, r slog.Record, form func(groups []string, a slo
 			}
 			return
 		}
-		a = form(nil, a)
-		all = append(all, field{prefix + a.Key, a.Value.String()})
+		value := a.Value.String()
+		if a.Value.Kind() == slog.KindDuration {
+			value = rounded(a.Value.Duration()).String()
+		}
+		all = append(all, field{prefix + a.Key, value})
 	}
 	for _, a := range attrs {
 		add("", a)
@@ -173,16 +181,13 @@ func fieldsOf(attrs []slog.Attr, r slog.Record, form func(groups []string, a slo
 	return all
 }
 
-// readable rounds a duration to three digits, for people.
-func readable(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() != slog.KindDuration {
-		return a
-	}
-	d, unit := a.Value.Duration(), time.Microsecond
+// rounded rounds a duration to three digits, for people.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Microsecond
 	for d >= 1000*unit && unit < time.Minute {
 		unit *= 10
 	}
-	return slog.String(a.Key, d.Round(unit).String())
+	return d.Round(unit)
 }
 
 // milliseconds makes a duration a number, with its unit in the key, for programs.

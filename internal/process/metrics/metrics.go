@@ -81,13 +81,8 @@ var (
 	lost        = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
 )
 
-// Describe is for Prometheus.
-func (c collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{build, requests, sent, accepted, connections, refused, fetches, rude, robotsBytes,
-		reports, reloads, failures, lastReload, lastTook, enforced, lost} {
-		to <- d
-	}
-}
+// Describe describes nothing: Prometheus then checks the metrics as it collects them.
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect is for Prometheus.
 func (c collector) Collect(to chan<- prometheus.Metric) {
