@@ -121,17 +121,18 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 		return nil
 	case failed != nil:
 		return r.errorBody(err)
-	case !r.asksRobots(what, c.head[:n]) && what == httpLine:
-		return httpError(err)
-	case !r.asksRobots(what, c.head[:n]):
-		return r.errorBody(err)
 	}
+	req := new(Request)
+	failed = r.parse(req, c, what, n, nil)
 	quick, ok := r.handler().(Quick)
-	req, failed := r.newRequest(c, what, n, nil)
-	if !ok || failed != nil {
+	switch {
+	case !req.robots && what == httpLine:
+		return httpError(err)
+	case !req.robots:
+		return r.errorBody(err)
+	case !ok || failed != nil:
 		return nil
-	}
-	if what != httpLine {
+	case what != httpLine:
 		a, _ := quick.Quick(req)
 		return a.Body
 	}

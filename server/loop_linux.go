@@ -96,10 +96,7 @@ type loop struct {
 	epoll    int
 	shared   bool // another process has the listener, too
 
-	quick  Quick          // nil: no reply is in memory
-	local  netip.AddrPort // of all connections; zero if they differ
-	host   string         // what menus name then
-	port   int
+	quick  Quick // nil: no reply is in memory
 	failed chan error
 
 	lead    chan struct{} // of one
@@ -143,8 +140,8 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	r.shed = lp.shed
 	lp.quick, _ = r.handler().(Quick)
 	if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
-		lp.local = local
-		lp.host, lp.port = r.here(local)
+		r.host, r.port = r.here(local)
+		r.local = local
 	}
 	context.AfterFunc(r.hard, lp.close)
 	if r.soft.Err() != nil {
@@ -770,6 +767,11 @@ func (w *worker) read(c *conn) {
 
 // handle does what a connection with new bytes needs.
 func (w *worker) handle(c *conn) {
+	if !c.local.IsValid() && !c.proxied {
+		if c.local = w.local; !c.local.IsValid() {
+			c.local = poll.LocalAddr(c.fd)
+		}
+	}
 	for {
 		what, n, err := w.next(c)
 		switch why := refusalOf(err); {
@@ -789,7 +791,7 @@ func (w *worker) handle(c *conn) {
 			}
 		case err != nil || what != requestLine:
 			w.goOn(c, reading, w.run.serve)
-		case !w.atHand(c, c.head[:n]):
+		case !w.atHand(c, n):
 			w.goOn(c, writing, w.run.serve) // its client waits, though its goroutine may begin late
 		}
 		return
@@ -828,10 +830,14 @@ func (w *worker) hold(c *conn) {
 
 // drop closes a connection without a request.
 func (w *worker) drop(c *conn, why error) {
+	w.closeConn(c)
+	w.unanswered(c.remote.Addr(), why)
+}
+
+func (w *worker) closeConn(c *conn) {
 	w.leave(c, closed)
 	poll.Close(c.fd)
 	c.slot.release()
-	w.unanswered(c.remote.Addr(), why)
 }
 
 // refuse closes a connection over a limit; see lastWord. Without a word it is reset: a robot
@@ -844,18 +850,14 @@ func (w *worker) refuse(c *conn, why refusal) {
 	} else {
 		_ = poll.ShutdownWrite(c.fd)
 	}
-	w.leave(c, closed)
-	poll.Close(c.fd)
-	c.slot.release()
+	w.closeConn(c)
 }
 
 // drain reads in a goroutine what the client of an answered connection still sends.
 func (w *worker) drain(c *conn) {
 	w.keep(c)
 	if w.admit(c, lingering) != admitted { // it has what it wanted
-		w.leave(c, closed)
-		poll.Close(c.fd)
-		c.slot.release()
+		w.closeConn(c)
 		return
 	}
 	w.goOn(c, lingering, func(c *conn) { c.end(nil) })
@@ -869,12 +871,6 @@ func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
 		return false
 	}
 	c.head = append([]byte(nil), c.head...)
-	if !c.local.IsValid() {
-		c.local = w.local
-	}
-	if !c.local.IsValid() {
-		c.local = poll.LocalAddr(c.fd)
-	}
 	nc, err := poll.NewConn(c.fd, c.remote)
 	if err != nil {
 		w.leave(c, closed)
@@ -894,31 +890,11 @@ func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
 	return true
 }
 
-// atHand answers with a reply that the handler has in memory, and reports whether it has one.
-func (w *worker) atHand(c *conn, line []byte) bool {
-	if w.quick == nil {
+// atHand answers a request of n bytes with a reply that the handler has in memory, and
+// reports whether it has one.
+func (w *worker) atHand(c *conn, n int) bool {
+	if w.quick == nil || w.parse(&w.req, c, requestLine, n, nil) != nil {
 		return false
-	}
-	var parsed selector.RequestLine
-	protocol, raw := "", ""
-	if w.proto != nil {
-		protocol, raw = w.proto.Name, string(line)
-	} else {
-		var err error
-		if parsed, err = selector.Parse(line); err != nil {
-			return false
-		}
-	}
-	local := c.local
-	if !local.IsValid() {
-		local = w.local
-	}
-	if !local.IsValid() {
-		local = poll.LocalAddr(c.fd)
-	}
-	w.req = Request{RequestLine: parsed, Protocol: protocol, Raw: raw, Host: w.host, Port: w.port, Remote: c.remote, Local: local, ServerName: c.asks}
-	if local != w.local {
-		w.req.Host, w.req.Port = w.here(local)
 	}
 	a, ok := w.quick.Quick(&w.req)
 	if !ok {
@@ -931,12 +907,11 @@ func (w *worker) atHand(c *conn, line []byte) bool {
 	}
 	if err != nil {
 		a.Err = &Error{Kind: Gone, Err: err}
-		w.leave(c, closed)
-		poll.Close(c.fd)
+		w.closeConn(c)
 	} else {
 		w.answered(c)
+		c.slot.release()
 	}
-	c.slot.release()
 	w.ended(w.req.outcome(Served{Bytes: sent, Took: time.Since(c.accepted), Err: a.Err}))
 	if a.File != nil {
 		a.File.Close()

@@ -78,50 +78,51 @@ func (r *run) readRequest(c *conn) (*Request, error) {
 	if errors.Is(err, errSilent) || refusalOf(err) != admitted {
 		return nil, err
 	}
-	return r.newRequest(c, what, n, err)
+	req := new(Request)
+	return req, r.parse(req, c, what, n, err)
 }
 
-// newRequest returns the request of a connection, of which n bytes were read.
-func (r *run) newRequest(c *conn, what step, n int, err error) (*Request, error) {
+// parse sets the request of a connection, of which n bytes were read. It returns err, or why
+// the request cannot be answered.
+func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
 	if err != nil {
 		n = 0
 	}
 	line := c.head[:n]
-	req := &Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.asks, http: what == httpLine}
+	*req = Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.asks, http: what == httpLine}
 	req.Host, req.Port = r.here(req.Local)
-	req.robots = r.asksRobots(what, line)
-	if err == nil && c.tooFast && !req.robots && !req.http {
-		err = errTooFast
-	}
 	switch {
 	case r.proto != nil:
 		req.Protocol, req.Raw = r.proto.Name, string(line)
+		req.robots = r.proto.Robots != nil && r.proto.Robots(req.Raw)
 	case err != nil:
 	case req.http:
 		req.Selector = string(line) // for the log
+		req.robots = robotsTarget(req.Selector)
 	default:
 		if req.RequestLine, err = selector.Parse(line); err != nil {
-			err = &Error{Kind: BadRequest, Err: err}
+			return &Error{Kind: BadRequest, Err: err}
 		}
+		req.robots = selector.IsRobots(req.Selector)
 	}
-	return req, err
+	if err == nil && c.tooFast && !req.robots && !req.http {
+		err = errTooFast
+	}
+	return err
 }
 
-// asksRobots reports whether a request is for robots.txt.
-func (r *run) asksRobots(what step, line []byte) bool {
-	switch {
-	case what == httpLine:
-		_, rest, _ := strings.Cut(string(line), " ")
-		target, _, _ := strings.Cut(rest, " ")
-		u, err := url.ParseRequestURI(target)
-		return err == nil && selector.IsRobots(u.Path)
-	case what != requestLine:
-		return false
-	case r.proto != nil:
-		return r.proto.Robots != nil && r.proto.Robots(string(line))
-	}
-	parsed, err := selector.Parse(line)
-	return err == nil && selector.IsRobots(parsed.Selector)
+// asksRobots reports whether what a connection needs next is to be answered with robots.txt.
+func (r *run) asksRobots(c *conn, what step, n int) bool {
+	var req Request
+	return what >= requestLine && r.parse(&req, c, what, n, nil) == nil && req.robots
+}
+
+// robotsTarget reports whether a request line of HTTP is for robots.txt.
+func robotsTarget(line string) bool {
+	_, rest, _ := strings.Cut(line, " ")
+	target, _, _ := strings.Cut(rest, " ")
+	u, err := url.ParseRequestURI(target)
+	return err == nil && selector.IsRobots(u.Path)
 }
 
 // next returns what a connection needs next, and the length of the header or line
@@ -144,7 +145,7 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	if n > len(c.head) {
 		what, n = readMore, 0
 	}
-	if what >= handshake && !c.counted && r.limited().rates != nil && !r.asksRobots(what, c.head[:n]) {
+	if what >= handshake && !c.counted && r.limited().rates != nil && !r.asksRobots(c, what, n) {
 		c.counted = true
 		if !r.within(c.remote.Addr()) {
 			c.tooFast = what == handshake && r.TLS != nil && r.tellsWhy(c.remote.Addr())
@@ -226,8 +227,11 @@ func (c *conn) readMore() error {
 
 // here returns the host and port that menus name as this server, for a client that
 // connected to a local address; the host is "" if only a wildcard is known.
-func (s *Server) here(local netip.AddrPort) (host string, port int) {
-	host, port = s.Host, s.Port
+func (r *run) here(local netip.AddrPort) (host string, port int) {
+	if local == r.local && local.IsValid() {
+		return r.host, r.port
+	}
+	host, port = r.Host, r.Port
 	if host == "" && local.IsValid() && !local.Addr().IsUnspecified() {
 		host = local.Addr().String()
 	}

@@ -253,6 +253,9 @@ type run struct {
 	soft, hard context.Context // soft ends: no new requests. hard ends: no more replies
 	logger     *slog.Logger
 	conns      sync.WaitGroup
+	local      netip.AddrPort // of all connections; zero if they differ
+	host       string         // what menus name then
+	port       int
 	shed       func(n int) int // closes up to n connections that were answered; nil: there are none
 
 	stuck  chan struct{} // closed when a handler was given up
