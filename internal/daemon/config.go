@@ -105,7 +105,8 @@ type Settings struct {
 	langs     map[string]string              // of hosts that have one of their own
 	search    *sitesearch.Searcher           // nil: none; Run adds the site
 	programs  []programs.Mapping
-	hosts     []*virtualHost // the root's first
+	hosts     []*virtualHost          // the root's first
+	names     map[string]*virtualHost // of -vhost and -alias
 	endpoints []endpoint
 	certs     []keypair.CertKey
 	account   *sandbox.Identity // of -user; nil: none
@@ -231,10 +232,12 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 // VirtualHosts returns the directories of -vhost by their names.
 func (f Flags) VirtualHosts() (map[string]string, error) {
 	hosts := map[string]string{}
-	for _, h := range f.parseHosts()[1:] {
+	c := &Settings{Flags: f}
+	c.parseHosts()
+	for _, h := range c.hosts[1:] {
 		hosts[h.name] = h.dir
 	}
-	return hosts, f.failures.orNil()
+	return hosts, c.failures.orNil()
 }
 
 // parts reads -users, -mount, -fastcgi and -vhost.
@@ -288,7 +291,7 @@ func (c *Settings) parts() {
 		}
 		c.site.Mounts[name] = dir
 	}
-	c.hosts = c.parseHosts()
+	c.parseHosts()
 }
 
 // network checks names, addresses and certificates.

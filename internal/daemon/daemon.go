@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -162,7 +163,10 @@ func (d *daemon) obey(signals <-chan os.Signal, stop func()) {
 
 func (d *daemon) reread(sig os.Signal) {
 	d.log.Info("reading everything again", "signal", sig.String())
-	d.rereading.begin(d.conf.hosts, d.notify.Reloading)
+	d.reloading.Lock()
+	d.asked = time.Now()
+	d.notify.Reloading()
+	d.reloading.Unlock()
 	d.access.Reopen()
 	d.certs.Reload()
 	for _, s := range d.sites() {

@@ -26,7 +26,6 @@ func (d *daemon) openServer() (err error) {
 	if err != nil {
 		return err
 	}
-	all.machine = hostName(d.srv.Host)
 	d.hosts = all
 	d.srv.Handler = all
 	if len(all.byName) == 0 {
@@ -69,15 +68,7 @@ func (h named) own(r *server.Request) *server.Request {
 }
 
 func (c *Settings) newHosts() (*hosts, error) {
-	all := &hosts{first: c.hosts[0], name: hostName(c.server.Host), byName: map[string]*virtualHost{}, byAddr: map[netip.AddrPort]named{}}
-	for i, h := range c.hosts {
-		if i > 0 {
-			all.byName[h.name] = h
-		}
-		for _, alias := range h.aliases {
-			all.byName[alias] = h
-		}
-	}
+	all := &hosts{first: c.hosts[0], name: hostName(c.Host), machine: hostName(c.server.Host), byName: c.names, byAddr: map[netip.AddrPort]named{}}
 	for _, e := range c.endpoints {
 		if e.host == "" {
 			continue

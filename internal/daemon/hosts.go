@@ -8,9 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/feed"
@@ -37,6 +37,7 @@ type virtualHost struct {
 	dir     string
 
 	tree     *site.Site
+	read     time.Time         // when it was last read from its start
 	front    *gopher.Front     // the tree, its programs, feeds and search
 	enforcer *enforce.Enforcer // nil: robots are not held to anything
 	web      http.Handler      // for browsers
@@ -176,69 +177,71 @@ func (d *daemon) hostItems() (items []menu.Item) {
 	return items
 }
 
-// parseHosts reads -host, -vhost NAME=DIR and -alias NAME=HOST, and returns the hosts, the
-// root's first. Each name is one host's.
-func (f *Flags) parseHosts() []*virtualHost {
-	list := []*virtualHost{{dir: f.Root}}
-	for _, v := range f.VHosts {
+// parseHosts reads -host, -vhost NAME=DIR and -alias NAME=HOST: the hosts, the root's first,
+// and their names.
+func (c *Settings) parseHosts() {
+	c.hosts, c.names = []*virtualHost{{dir: c.Root}}, map[string]*virtualHost{}
+	for _, v := range c.VHosts {
 		name, dir, ok := strings.Cut(v, "=")
-		name = hostName(name)
+		h := &virtualHost{name: hostName(name), dir: dir}
 		switch {
-		case !ok || dir == "" || !isHostName(name):
-			f.refuse(f.option("vhost", "NAME=DIR")+": a host name such as gopher.example.org, and the directory of its site", "%s", f.option("vhost", strconv.Quote(v)))
-		case f.called(list, name) != nil:
-			f.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", f.option("vhost", strconv.Quote(name)))
+		case !ok || dir == "" || !isHostName(h.name):
+			c.refuse(c.option("vhost", "NAME=DIR")+": a host name such as gopher.example.org, and the directory of its site", "%s", c.option("vhost", strconv.Quote(v)))
+		case c.called(h.name) != nil:
+			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", c.option("vhost", strconv.Quote(h.name)))
 		default:
-			list = append(list, &virtualHost{name: name, dir: dir})
+			c.hosts = append(c.hosts, h)
+			c.names[h.name] = h
 		}
 	}
-	for _, a := range f.Aliases {
+	for _, a := range c.Aliases {
 		name, of, isNamed := strings.Cut(a, "=")
 		name = hostName(name)
-		h := list[0]
+		h := c.hosts[0]
 		if isNamed {
-			h = f.called(list, hostName(of))
+			h = c.called(hostName(of))
 		}
 		switch {
 		case !isHostName(name) || isNamed && of == "":
-			f.refuse(f.option("alias", "NAME")+" or NAME=HOST: another name of a host, such as www.example.org", "%s", f.option("alias", strconv.Quote(a)))
-		case f.called(list, name) != nil:
-			f.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", f.option("alias", strconv.Quote(name)))
+			c.refuse(c.option("alias", "NAME")+" or NAME=HOST: another name of a host, such as www.example.org", "%s", c.option("alias", strconv.Quote(a)))
+		case c.called(name) != nil:
+			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", c.option("alias", strconv.Quote(name)))
 		case h == nil:
-			f.refuse(f.option("vhost", hostName(of)+"=DIR")+" makes that host; without =HOST the alias is the first one's", "%s: there is no host %q", f.option("alias", a), of)
+			c.refuse(c.option("vhost", hostName(of)+"=DIR")+" makes that host; without =HOST the alias is the first one's", "%s: there is no host %q", c.option("alias", a), of)
 		default:
 			h.aliases = append(h.aliases, name)
+			c.names[name] = h
 		}
 	}
-	return list
 }
 
 // called returns the host of a name, nil if there is none. The first one's is -host.
-func (f *Flags) called(list []*virtualHost, name string) *virtualHost {
-	if f.Host != "" && name == hostName(f.Host) {
-		return list[0]
+func (c *Settings) called(name string) *virtualHost {
+	if c.Host != "" && name == hostName(c.Host) {
+		return c.hosts[0]
 	}
-	for _, h := range list {
-		if name != "" && h.name == name || slices.Contains(h.aliases, name) {
-			return h
-		}
-	}
-	return nil
+	return c.names[name]
 }
 
 // SelfSigned returns the pairs that -tls-self-signed may have made for the names that the
 // flags say; the first one is that of an earlier gophd.
-func (f Flags) SelfSigned() (pairs []keypair.CertKey) {
-	names := []string{cmp.Or(hostName(f.Host), "localhost")}
-	for _, name := range append(append([]string{}, f.VHosts...), f.Aliases...) {
-		name, _, _ = strings.Cut(name, "=")
-		names = append(names, hostName(name))
-	}
-	pairs = append(pairs, keypair.Older(f.TLSSelfSigned))
-	for _, name := range names {
+func (f Flags) SelfSigned() []keypair.CertKey {
+	c := &Settings{Flags: f}
+	c.parseHosts()
+	pairs := []keypair.CertKey{keypair.Older(f.TLSSelfSigned)}
+	for _, name := range c.hostNames(f.Host) {
 		pairs = append(pairs, keypair.Named(f.TLSSelfSigned, name))
 	}
 	return pairs
+}
+
+// hostNames returns the names of all hosts, the first one's first.
+func (c *Settings) hostNames(first string) (names []string) {
+	for _, h := range c.hosts {
+		names = append(names, cmp.Or(h.name, hostName(first), "localhost"))
+		names = append(names, h.aliases...)
+	}
+	return names
 }
 
 // hostName is a name as it is compared: in lower case, and without the dot at the end

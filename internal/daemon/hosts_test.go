@@ -3,16 +3,21 @@ package daemon
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"reflect"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
 // page is a site that a browser gets.
@@ -118,21 +123,31 @@ func TestAliases(t *testing.T) {
 // TestRereadingIsDoneOnce: systemd is told that the reload is over when every host was read
 // since it was asked for, and after it was told that one had begun.
 func TestRereadingIsDoneOnce(t *testing.T) {
-	var r rereading
-	var said []string
-	say := func(what string) func() { return func() { said = append(said, what) } }
-	one, two := &virtualHost{}, &virtualHost{name: "two.example"}
+	m := harness.NewManager(t)
+	t.Setenv("NOTIFY_SOCKET", m.Name)
+	notify, err := systemd.NewNotifier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := &virtualHost{tree: &site.Site{}}, &virtualHost{name: "two.example", tree: &site.Site{}}
+	d := &daemon{conf: &Settings{hosts: []*virtualHost{one, two}}, notify: notify, log: slog.New(slog.DiscardHandler)}
+	read := func(h *virtualHost, start time.Time) { d.reloaded(h, site.Reload{Reopened: true, Start: start}) }
 	before := time.Now()
-	r.done(one, before, say("ready")) // nobody has asked
-	r.begin([]*virtualHost{one, two}, say("reloading"))
-	r.done(one, before, say("too early"))
-	r.done(two, time.Now(), say("one is left"))
-	r.done(two, time.Now(), say("one is left"))
-	r.begin([]*virtualHost{one, two}, say("reloading"))
-	r.done(one, time.Now(), say("two is to be read again"))
-	r.done(two, time.Now(), say("ready"))
-	r.done(two, time.Now(), say("ready"))
-	if got := fmt.Sprint(said); got != "[reloading reloading ready]" {
+	read(one, before) // nobody has asked
+	d.reread(syscall.SIGHUP)
+	read(one, before)
+	read(two, time.Now())
+	d.reread(syscall.SIGHUP)
+	read(one, time.Now())
+	read(two, time.Now())
+	read(two, time.Now())
+	notify.Stopping()
+	var said []string
+	for range 4 {
+		state, _, _ := strings.Cut(m.Next(), "\n")
+		said = append(said, state)
+	}
+	if got := fmt.Sprint(said); got != "[RELOADING=1 RELOADING=1 READY=1 STOPPING=1]" {
 		t.Errorf("said %s", got)
 	}
 }

@@ -88,23 +88,16 @@ func (s *stdio) LocalAddr() net.Addr {
 // RemoteAddr is not known.
 func (s *stdio) RemoteAddr() net.Addr { return &net.UnixAddr{Net: "pipe"} }
 
-// SetDeadline holds for files that know deadlines: pipes do.
+// SetDeadline sets both deadlines. Pipes know them; other files have none.
 func (s *stdio) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
 }
 
-// SetReadDeadline holds for files that know deadlines.
-func (s *stdio) SetReadDeadline(t time.Time) error { return ifKnown(s.in.SetReadDeadline(t)) }
+// SetReadDeadline sets the deadline of standard input.
+func (s *stdio) SetReadDeadline(t time.Time) error { _ = s.in.SetReadDeadline(t); return nil }
 
-// SetWriteDeadline holds for files that know deadlines.
-func (s *stdio) SetWriteDeadline(t time.Time) error { return ifKnown(s.out.SetWriteDeadline(t)) }
-
-func ifKnown(err error) error {
-	if errors.Is(err, os.ErrNoDeadline) {
-		return nil
-	}
-	return err
-}
+// SetWriteDeadline sets the deadline of standard output.
+func (s *stdio) SetWriteDeadline(t time.Time) error { _ = s.out.SetWriteDeadline(t); return nil }
 
 // pollable returns a file that knows deadlines, if f is a pipe. Anything else,
 // such as a terminal, is left as it is: others use it, too.

@@ -73,7 +73,7 @@ func (c *Settings) parseEndpoints() {
 				c.refuse(hint, "%s has no value: the directory %s follows it", c.option(p.flag), addr)
 			case addr == "" || !isPort(port):
 				c.refuse(hint, "%s: there is no such port", c.option(p.flag, strconv.Quote(addr)))
-			case e.host != "" && c.called(c.hosts, e.host) == nil:
+			case e.host != "" && c.called(e.host) == nil:
 				c.refuse(c.option("vhost", e.host+"=DIR")+" makes that host, "+c.option("alias", e.host)+" names the first", "%s: there is no host %q", c.option(p.flag, strconv.Quote(typed)), e.host)
 			case p.name == "gemini" && !c.hasTLS():
 				c.refuse(geminiNeeds, "%s without a certificate", c.option(p.flag))
@@ -168,6 +168,9 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 // listen opens a listener. A check returns none for an address that is in use: gophd may be
 // running.
 func (d *daemon) listen(ctx context.Context, flag, typed, addr string) (net.Listener, error) {
+	if port, ok := strings.CutPrefix(addr, "localhost:"); ok { // also where /etc/hosts lacks it (RFC 6761)
+		addr = "127.0.0.1:" + port
+	}
 	l, err := server.Listen(ctx, addr)
 	if err == nil {
 		return l, nil
@@ -189,12 +192,12 @@ func (d *daemon) listen(ctx context.Context, flag, typed, addr string) (net.List
 	if flag == "metrics" {
 		dropIn = flag
 	}
-	forbidden := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EAFNOSUPPORT) || lookup != nil // it could not ask
+	forbidden := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EAFNOSUPPORT)
 	switch {
 	case d.checking && errors.Is(err, syscall.EADDRINUSE):
 		d.log.Warn("an address is in use, by a gophd that runs already or by another program", "error", named)
 		return nil, nil
-	case lookup != nil && lookup.Name != "localhost" && isHostName(hostName(lookup.Name)):
+	case lookup != nil && isHostName(hostName(lookup.Name)):
 		return nil, exit.Hint(named, "the name of "+typed+" cannot be looked up now; an address needs no DNS")
 	case systemd.InUnit() && forbidden && number < 1024 && flag == "listen":
 		return nil, exit.Usagef("gophd.socket listens on ports below 1024: ListenStream= in a drop-in: "+diag.Command("systemctl", "edit", "gophd.socket"), "%w", named)

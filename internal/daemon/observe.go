@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,8 +88,16 @@ func (d *daemon) reloaded(h *virtualHost, r site.Reload) {
 	if h.name == "" && d.conf.search != nil {
 		d.conf.search.Reloaded()
 	}
-	if r.Reopened {
-		d.rereading.done(h, r.Start, d.notify.Ready)
+	if !r.Reopened {
+		return
+	}
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	h.read = r.Start
+	unread := func(h *virtualHost) bool { return h.read.Before(d.asked) }
+	if !d.asked.IsZero() && !slices.ContainsFunc(d.conf.hosts, unread) {
+		d.asked = time.Time{}
+		d.notify.Ready()
 	}
 }
 

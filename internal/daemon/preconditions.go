@@ -156,7 +156,7 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 				return exit.Usagef(c.option("tls-self-signed", "DIR")+", in which gophd makes NAME.crt and NAME.key for each name of a host", "%s: %s is no directory", c.option("tls-self-signed"), dir)
 			}
 			missing := func(name string) bool { _, made := keypair.Made(p.at(dir), name); return !made }
-			if !slices.ContainsFunc(c.hostNames(), missing) {
+			if !slices.ContainsFunc(c.hostNames(c.server.Host), missing) {
 				return nil
 			}
 			made := dir // gophd makes the directory, too
@@ -309,23 +309,16 @@ func (c *Settings) ownersSeen(p Place) error {
 // maxUserUID is the last uid of a person's account (UID_MAX of login.defs).
 const maxUserUID = 60000
 
-// covers reports whether a uid_map (user_namespaces(7)) maps all uids from first to last.
+// covers reports whether a line of a uid_map (user_namespaces(7)) maps all uids from first to
+// last.
 func covers(uidMap string, first, last int) bool {
-	type block struct{ inside, outside, count int }
-	var blocks []block
 	for line := range strings.Lines(uidMap) {
-		var b block
-		if _, err := fmt.Sscan(line, &b.inside, &b.outside, &b.count); err == nil {
-			blocks = append(blocks, b)
+		var inside, outside, count int
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= first && last < inside+count {
+			return true
 		}
 	}
-	slices.SortFunc(blocks, func(a, b block) int { return cmp.Compare(a.inside, b.inside) })
-	for _, b := range blocks {
-		if b.inside <= first {
-			first = max(first, b.inside+b.count)
-		}
-	}
-	return first > last
+	return false
 }
 
 // homesSeen reports why no home can be seen, as with ProtectHome=yes of systemd.

@@ -40,7 +40,8 @@ type daemon struct {
 	programs  *programs.Programs // of all hosts
 	cache     *answer.Cache      // of all hosts; nil: nothing is kept
 
-	rereading rereading
+	reloading sync.Mutex
+	asked     time.Time // for what SIGHUP reads; zero when all hosts have been read since
 }
 
 func newDaemon(conf *Settings, stderr io.Writer) *daemon {
@@ -79,34 +80,4 @@ func (d *daemon) close() {
 	}
 	d.access.Close()
 	d.logs.Close()
-}
-
-// rereading tracks a SIGHUP until every host was read. The zero value tracks none.
-type rereading struct {
-	mu    sync.Mutex
-	asked time.Time
-	left  map[*virtualHost]bool // the hosts that are still to be read
-}
-
-// begin asks for all hosts. It calls say before any of them is done.
-func (r *rereading) begin(hosts []*virtualHost, say func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.asked, r.left = time.Now(), map[*virtualHost]bool{}
-	for _, h := range hosts {
-		r.left[h] = true
-	}
-	say()
-}
-
-// done notes that a host was read from start on. It calls say if it was the last one.
-func (r *rereading) done(h *virtualHost, start time.Time, say func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.left[h] || start.Before(r.asked) {
-		return
-	}
-	if delete(r.left, h); len(r.left) == 0 {
-		say()
-	}
 }

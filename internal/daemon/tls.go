@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"crypto/tls"
 	"slices"
 
@@ -49,7 +48,7 @@ func (d *daemon) setTLS() error {
 // those that are missing, and a check makes none.
 func (d *daemon) selfSigned(dir string) error {
 	var pairs []keypair.CertKey
-	for _, name := range d.conf.hostNames() {
+	for _, name := range d.conf.hostNames(d.srv.Host) {
 		if _, made := keypair.Made(dir, name); d.checking && !made {
 			continue
 		}
@@ -66,15 +65,6 @@ func (d *daemon) selfSigned(dir string) error {
 		}
 	}
 	return nil
-}
-
-// hostNames returns the names of all hosts, the first one's first.
-func (c *Settings) hostNames() (names []string) {
-	for _, h := range c.hosts {
-		names = append(names, cmp.Or(h.name, hostName(c.server.Host), "localhost"))
-		names = append(names, h.aliases...)
-	}
-	return names
 }
 
 // offerHTTP answers ALPN (RFC 7301) for clients that offer a version of HTTP. For
