@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
 )
@@ -20,8 +19,7 @@ import (
 // seam lets a test stand between a site and the file system: fault is called
 // before a name is opened, and its error, if any, is what comes of it.
 func seam(s *Site, fault func(name string) error) {
-	s.tapped = func(r *disk.Root) { r.Main.Fault = fault }
-	s.tapped(s.served.Load().root)
+	s.served.Load().root.Main.Fault = fault
 }
 
 // blocks is a fault: what lies below a directory does not answer while it holds.
@@ -130,41 +128,26 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 // A file that is not proven is not served, and the old one, which says nothing of
 // the new tree, is not served in its place: all is denied until there is a proof.
 func TestUnprovenIsClosed(t *testing.T) {
-	base := t.TempDir()
-	dir := filepath.Join(base, "current")
-	write(t, base, map[string]string{"1/x": "old", "1/.robots": "Disallow: /a/\n", "2/x": "new", "2/.robots": "Disallow: /b/\n"})
-	must(t, os.Symlink("1", dir))
-	var leaks atomic.Bool
-	s, err := Open(dir, Config{unproven: func(*policy.Compiled) []policy.Leak {
-		if leaks.Load() {
-			return []policy.Leak{{}}
-		}
-		return nil
-	}})
-	must(t, err)
-	running(t, s)
-	exchange := func(to string) {
-		must(t, errors.Join(os.Symlink(to, dir+".next"), os.Rename(dir+".next", dir)))
-	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x": "x", ".robots": "Disallow: /a/\n"})
+	s := started(t, dir, Config{Files: true})
 	closed := func() bool { return string(s.Now().Robots) == string(policy.DenyAll()) }
-	leaks.Store(true)
-	exchange("2")
-	soon(t, "the new root", func() bool { return content(s, "x") == "new" })
-	if !closed() {
-		t.Errorf("beside the new root, not proven:\n%s", s.Now().Robots)
+	next := *s.Now()
+	next.proven([]policy.Leak{{}})
+	if closed() {
+		t.Fatal("the served snapshot was changed")
 	}
-	before := s.Now()
-	write(t, dir, map[string]string{".robots": "Disallow: /c/\n"})
-	soon(t, "another policy", func() bool { return s.Now() != before })
-	if !closed() {
-		t.Errorf("after a change, not proven:\n%s", s.Now().Robots)
+	s.exchange(&next, s.served.Load().root)
+	if !closed() || next.leak == nil {
+		t.Errorf("not proven:\n%s", s.Now().Robots)
 	}
-	leaks.Store(false)
+	write(t, dir, map[string]string{"y": "y"})
+	soon(t, "another file", func() bool { return s.Now().Has("y", false) })
+	if !closed() {
+		t.Errorf("after a change that leaves the policy as it is:\n%s", s.Now().Robots)
+	}
 	write(t, dir, map[string]string{".robots": "Disallow: /d/\n"})
 	soon(t, "a file that is proven", robotsHas(s, "Disallow: /d/"))
-	leaks.Store(true)
-	exchange("1")
-	soon(t, "all is denied again", closed)
 }
 
 // A root that blocks leaves the policy as it is, and does not keep Run from

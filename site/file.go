@@ -169,7 +169,9 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	defer func() { _ = f.Close() }()
 	all, err := v.list(f)
-	v.noticed(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName }))
+	if v.isNews(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName })) {
+		v.site.watcher.Look(v.onDisk(f.Real))
+	}
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
 	all = disk.Overlay(all, kids)
 	all = all[:len(all)-len(kids)]
@@ -241,23 +243,16 @@ func (v *View) list(dir *Resource) ([]disk.Dirent, error) {
 	})
 }
 
-// noticed asks for a new reading of a real directory if it has gained or lost an
-// annotation since the policy was made.
-func (v *View) noticed(real string, annotated bool) {
+// isNews reports whether a real directory has gained or lost an annotation since the policy
+// was made.
+func (v *View) isNews(real string, annotated bool) bool {
 	snap := v.Now()
-	if snap == nil {
-		return
+	if snap == nil || v.root.Main.Fixed {
+		return false
 	}
-	d := snap.Tree
-	for elem := range strings.SplitSeq(real, "/") {
-		if elem != "." {
-			d = child(d, elem)
-		}
-	}
+	d := snap.Tree.Find(real)
 	known := d != nil && slices.ContainsFunc(d.Notes, func(a *policy.Annotation) bool { return path.Base(a.File) == noteName })
-	if d != nil && annotated != known {
-		v.site.look(v.onDisk(real))
-	}
+	return d != nil && annotated != known
 }
 
 // maxListed is how much is read of one directory, in bytes: some 400,000 names.

@@ -38,8 +38,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: func(b watch.Batch) { _ = s.reload(b) }, Touch: func(string) { s.events.Add(1) }}
-	s.look = s.watcher.Look
+	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: func(b watch.Batch) { _ = s.reload(b) }, Touch: func() { s.events.Add(1) }}
 	s.served.Store(&served{root: r})
 	if err := s.openTrees(r); err != nil {
 		s.Close()
@@ -49,7 +48,7 @@ func Open(dir string, conf Config) (*Site, error) {
 }
 
 func newSite(conf Config) *Site {
-	s := &Site{conf: conf, log: conf.Log, clock: time.Now, opened: time.Now(), ready: make(chan struct{}), wanted: make(chan struct{}), look: func(string) {}}
+	s := &Site{conf: conf, log: conf.Log, opened: time.Now(), ready: make(chan struct{}), wanted: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -81,7 +81,7 @@ func (s *Site) Reload() {
 func (s *Site) changed(b watch.Batch) (err error) {
 	start := time.Now()
 	fresh := s.served.Load().root
-	if b.Root || b.All && s.exchanged() {
+	if b.Root {
 		fresh, err = s.reopen()
 	}
 	tree, scan, readErr := s.read(b, fresh)
@@ -110,13 +110,9 @@ func (s *Site) reopen() (*disk.Root, error) {
 		s.fails("cannot open the content tree", err, "hint", lostHint(err))
 		return old, err
 	}
-	if r = r.With(old.Trees); s.tapped != nil {
-		s.tapped(r)
-	}
-	return r, nil
+	r.Main.Fault = old.Main.Fault
+	return r.With(old.Trees), nil
 }
-
-func (s *Site) exchanged() bool { return s.served.Load().root.Main.Exchanged(disk.Guarded(s.guard)) }
 
 // fails logs why there is no new snapshot, if anybody still waits for one.
 func (s *Site) fails(msg string, err error, more ...any) {
@@ -309,14 +305,7 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 	}
 	s.Reports = reports
 	slices.SortStableFunc(s.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
-	unproven := (*policy.Compiled).Unproven
-	if conf.unproven != nil {
-		unproven = conf.unproven
-	}
-	if leaks := unproven(s.Compiled); len(leaks) > 0 {
-		s.leak = fmt.Errorf("%s: %v", diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
-		s.Robots = policy.DenyAll()
-	}
+	s.proven(s.Compiled.Unproven())
 	s.capsules = s.asGemini()
 
 	// By another name, robots.txt has no URL with the site's own.
@@ -336,6 +325,14 @@ func (s *Snapshot) RobotsAs(name string) []byte {
 		return file
 	}
 	return s.Robots
+}
+
+// proven denies everything if there are leaks.
+func (s *Snapshot) proven(leaks []policy.Leak) {
+	if len(leaks) > 0 {
+		s.leak = fmt.Errorf("%s: %v", diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
+		s.Robots = policy.DenyAll()
+	}
 }
 
 // about returns the reports about the names of a tree.

@@ -99,8 +99,6 @@ type Config struct {
 
 	// Reloaded, if not nil, is called after each reload. Calls never overlap.
 	Reloaded func(Reload)
-
-	unproven func(*policy.Compiled) []policy.Leak // for tests: instead of the proof's word
 }
 
 // A Reload describes one reading of changed directories or of everything.
@@ -121,12 +119,9 @@ type Site struct {
 	dir     string
 	conf    Config
 	log     *slog.Logger
-	watcher *watch.Watcher   // nil: the tree does not change
-	look    func(dir string) // Watcher.Look; others for tests
+	watcher *watch.Watcher // nil: the tree does not change
 	guard   *stall.Guard
-
-	clock  func() time.Time // time.Now, but in tests
-	opened time.Time
+	opened  time.Time
 
 	served atomic.Pointer[served]
 	ready  chan struct{} // closed with the first snapshot
@@ -147,8 +142,6 @@ type Site struct {
 	users    *users     // nil: there are none
 	capsules *users     // those of Config.Capsules
 	serving  sync.Mutex // one change of served at a time
-
-	tapped func(*disk.Root) // for tests: gets each root that is opened
 }
 
 // served holds the trees that requests see, and the policy compiled from them. Both are

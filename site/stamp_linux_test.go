@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -87,34 +88,35 @@ func TestLook(t *testing.T) {
 				treetest.Write(t, base, map[string]string{fmt.Sprint("root/many/x", i): ""})
 			}
 			must(t, errors.Join(os.Chtimes(at("older"), older, older), os.Link(at("root/d/x"), at("hard"))))
-			s, ahead := aged(t, at("root"), Config{})
-			v := s.View(t.Context())
-			if err := test.see(v); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Fatal(err)
-			}
-			stamp := v.Stamp()
-			if test.change != nil {
-				if err := test.change(t); errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EPERM) {
-					t.Skip(err)
-				} else if err != nil {
+			aged(t, at("root"), Config{}, func(t *testing.T, s *Site) {
+				v := s.View(t.Context())
+				if err := test.see(v); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Fatal(err)
 				}
-			}
-			for range 2 {
-				if !stamp.Fresh() {
-					t.Fatal("not trusted for a second")
-				}
-				*ahead += trusted
-				if got := stamp.Fresh(); got != (test.change == nil && !test.slow) {
-					t.Fatalf("a second later: fresh is %v", got)
-				}
-				if got := stamp.Look(t.Context()); got != (test.change == nil) {
-					t.Fatalf("looked at: %v", got)
-				}
+				stamp := v.Stamp()
 				if test.change != nil {
-					return
+					if err := test.change(t); errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EPERM) {
+						t.Skip(err)
+					} else if err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
+				for range 2 {
+					if !stamp.Fresh() {
+						t.Fatal("not trusted for a second")
+					}
+					time.Sleep(trusted)
+					if got := stamp.Fresh(); got != (test.change == nil && !test.slow) {
+						t.Fatalf("a second later: fresh is %v", got)
+					}
+					if got := stamp.Look(t.Context()); got != (test.change == nil) {
+						t.Fatalf("looked at: %v", got)
+					}
+					if test.change != nil {
+						return
+					}
+				}
+			})
 		})
 	}
 }
@@ -124,29 +126,33 @@ func TestLook(t *testing.T) {
 func TestWhatIsLeftOutIsAskedForAgain(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"slow/x": "x", "d/x": "x"})
-	s, ahead := aged(t, dir, Config{FileTimeout: 100 * time.Millisecond})
-	slow := &blocks{dir: "slow"}
-	seam(s, slow.fault)
-	slow.mu.Lock()
-	defer slow.mu.Unlock()
-	v := s.View(t.Context())
-	if _, err := v.Stat("slow/x"); !errors.Is(err, stall.Err) {
-		t.Fatal(err)
-	}
-	v.start = s.elapsed() // the wait counts, too
-	made := s.View(t.Context())
-	made.DependOn(v.Stamp())
-	for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
-		if !stamp.Fresh() {
-			t.Errorf("%s: not trusted for a second", name)
+	aged(t, dir, Config{FileTimeout: 100 * time.Millisecond}, func(t *testing.T, s *Site) {
+		answers := make(chan struct{})
+		defer close(answers)
+		seam(s, func(name string) error {
+			if name == "slow/x" {
+				<-answers
+			}
+			return nil
+		})
+		v := s.View(t.Context())
+		if _, err := v.Stat("slow/x"); !errors.Is(err, stall.Err) {
+			t.Fatal(err)
 		}
-	}
-	*ahead += trusted
-	for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
-		if stamp.Fresh() || stamp.Look(t.Context()) {
-			t.Errorf("%s: trusted again", name)
+		made := s.View(t.Context())
+		made.DependOn(v.Stamp())
+		for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
+			if !stamp.Fresh() {
+				t.Errorf("%s: not trusted for a second", name)
+			}
 		}
-	}
+		time.Sleep(trusted)
+		for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
+			if stamp.Fresh() || stamp.Look(t.Context()) {
+				t.Errorf("%s: trusted again", name)
+			}
+		}
+	})
 }
 
 // What was read right after it had changed may change again without another stamp: it
@@ -154,17 +160,21 @@ func TestWhatIsLeftOutIsAskedForAgain(t *testing.T) {
 func TestYoungFilesAreNotRenewed(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"x": "x"})
-	s, ahead := aged(t, dir, Config{})
-	*ahead = 0
-	for _, want := range []bool{false, true} {
-		v := s.View(t.Context())
-		_, err := v.ReadFile("x")
+	now := time.Now()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(now))
+		s, err := Open(dir, Config{})
 		must(t, err)
-		*ahead += 3 * time.Second
-		if got := v.Stamp().Look(t.Context()); got != want {
-			t.Errorf("renewed: %v", got)
+		for _, want := range []bool{false, true} {
+			v := s.View(t.Context())
+			_, err := v.ReadFile("x")
+			must(t, err)
+			time.Sleep(3 * time.Second)
+			if got := v.Stamp().Look(t.Context()); got != want {
+				t.Errorf("renewed: %v", got)
+			}
 		}
-	}
+	})
 }
 
 // A file on another file system is not read where that could wait for it.
@@ -184,23 +194,24 @@ func TestListingOfWhatMayBeRead(t *testing.T) {
 	write(t, dir, map[string]string{"d/x": "x", "d/y": "y", "d/z": "z"})
 	y := filepath.Join(dir, "d/y")
 	must(t, os.Chmod(y, 0))
-	s, ahead := aged(t, dir, Config{})
-	listed := func() (int, *Stamp) {
-		v := s.View(t.Context())
-		list, err := v.ReadDir("d")
-		must(t, err)
-		return len(list), v.Stamp()
-	}
-	n, stamp := listed()
-	if n != 2 || !stamp.Look(t.Context()) {
-		t.Errorf("%d names", n)
-	}
-	must(t, os.Chmod(y, 0o644))
-	*ahead += trusted
-	if stamp.Look(t.Context()) {
-		t.Error("it holds although there is more to list")
-	}
-	if n, _ := listed(); n != 3 {
-		t.Errorf("%d names", n)
-	}
+	aged(t, dir, Config{}, func(t *testing.T, s *Site) {
+		listed := func() (int, *Stamp) {
+			v := s.View(t.Context())
+			list, err := v.ReadDir("d")
+			must(t, err)
+			return len(list), v.Stamp()
+		}
+		n, stamp := listed()
+		if n != 2 || !stamp.Look(t.Context()) {
+			t.Errorf("%d names", n)
+		}
+		must(t, os.Chmod(y, 0o644))
+		time.Sleep(trusted)
+		if stamp.Look(t.Context()) {
+			t.Error("it holds although there is more to list")
+		}
+		if n, _ := listed(); n != 3 {
+			t.Errorf("%d names", n)
+		}
+	})
 }

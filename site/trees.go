@@ -120,9 +120,6 @@ func (s *Site) setTrees(trees map[string]*disk.Tree) {
 	s.serve(func(now *served) {
 		now.root = now.root.With(trees)
 		now.changed(ofUsers)
-		if s.tapped != nil {
-			s.tapped(now.root)
-		}
 	})
 	watched := make(map[string]string, len(trees))
 	for name, t := range trees {

@@ -1,11 +1,9 @@
 package watch
 
 import (
-	"cmp"
 	"errors"
 	"path"
 	"syscall"
-	"time"
 
 	"github.com/fsnotify/fsnotify" // the kernel's events, on every system
 
@@ -82,7 +80,7 @@ func (w *Watcher) read(src *eventSource) {
 			if !ok {
 				return
 			}
-			w.lose(false) // an overflow: any event may be missing
+			w.lose() // an overflow: any event may be missing
 		}
 	}
 }
@@ -92,26 +90,17 @@ func (w *Watcher) read(src *eventSource) {
 func (w *Watcher) event(name string, e fsnotify.Event) {
 	gone, new, mode := e.Has(fsnotify.Remove|fsnotify.Rename), e.Has(fsnotify.Create), e.Has(fsnotify.Chmod)
 	if name == "." && (gone || new) {
-		w.lose(true)
+		w.lose()
 		return
 	}
 	dir, t := path.Dir(name), top(name)
-	w.touch(dir)
-	if mode {
-		w.touch(name)
-	}
+	w.touch()
 	w.mark(func() {
 		if _, paused := w.paused[t]; paused { // rounds find out
 			return
 		}
-		if time.Since(w.second) >= time.Second {
-			w.second = time.Now()
-			clear(w.events)
-		}
 		if name != t || w.dirs[name] != nil {
-			if w.events[t]++; w.events[t] == cmp.Or(w.burst, maxEvents) {
-				w.storms = append(w.storms, t)
-			}
+			w.events[t]++
 		}
 		w.dirty[dir] = true
 		if gone {

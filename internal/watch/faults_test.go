@@ -191,7 +191,7 @@ func TestGoneBeforeItsWatch(t *testing.T) {
 		return s, err
 	}
 	var reading sync.Mutex
-	w.Touch = func(string) { reading.Lock(); defer reading.Unlock() }
+	w.Touch = func() { reading.Lock(); defer reading.Unlock() }
 	m := newMirror(root)
 	run(t, w, m)
 	reading.Lock()

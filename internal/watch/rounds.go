@@ -123,7 +123,7 @@ func (w *Watcher) compare(name string) {
 	d.sign, d.young = now.sign, now.young
 	w.mu.Unlock()
 	if changed {
-		w.touch(name)
+		w.touch()
 		w.Look(name)
 	}
 }
@@ -203,7 +203,7 @@ func (m *mounts) look(w *Watcher) {
 		}
 	}
 	if m.data != nil && was != now {
-		w.lose(true)
+		w.lose()
 	}
 	m.data, m.trees = data, trees
 }

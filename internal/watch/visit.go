@@ -68,7 +68,7 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 				found[name] = true
 			}
 			if limit.Reached(err) { // of one that does not answer the Guard tells when it does
-				time.AfterFunc(w.every(retryEvery), func() { w.lose(false) })
+				time.AfterFunc(w.every(retryEvery), w.lose)
 			}
 			continue
 		}
@@ -199,7 +199,7 @@ func (w *Watcher) forget(name string) {
 		delete(w.byID, d.id)
 	}
 	w.unwatch(name, d)
-	w.touch(name)
+	w.touch()
 	for _, sub := range d.subs {
 		if full := selector.Join(name, sub); !w.trees().isTree(full) {
 			w.forget(full)
@@ -229,7 +229,7 @@ func (w *Watcher) pause(t string, d time.Duration, why, hint string) {
 			w.unwatch(name, d)
 		}
 	}
-	w.touch(path.Dir(t))
+	w.touch()
 	if !w.told[t] {
 		w.told[t] = true
 		w.log().Warn("a directory is not watched: its changes are noticed late", "directory", t, "why", why,
@@ -264,8 +264,8 @@ func (w *Watcher) pauseLargest(err error) bool {
 // unpause pauses directories with too many events, and has others watched again.
 func (w *Watcher) unpause() {
 	w.mu.Lock()
-	storms := w.storms
-	w.storms = nil
+	events := w.events
+	w.events = map[string]int{}
 	over := map[string]bool{}
 	for t, until := range w.paused {
 		if time.Now().After(until) {
@@ -274,8 +274,10 @@ func (w *Watcher) unpause() {
 		}
 	}
 	w.mu.Unlock()
-	for _, t := range storms {
-		w.pause(t, w.every(aWhile), "it changes too much to be watched", "")
+	for t, n := range events {
+		if n > maxEvents {
+			w.pause(t, w.every(aWhile), "it changes too much to be watched", "")
+		}
 	}
 	for name := range w.dirs {
 		if over[top(name)] {

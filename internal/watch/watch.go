@@ -28,8 +28,8 @@ type Batch struct {
 	Dirs []string
 	// All reports whether anything may have changed. Dirs is empty then.
 	All bool
-	// Root reports whether the root itself was replaced, was removed or came back:
-	// the caller must open it again. All is set too.
+	// Root reports whether the root itself was replaced, was removed or came back, since
+	// the Watcher looked last: the caller must open it again. All is set too.
 	Root bool
 }
 
@@ -54,23 +54,19 @@ type Watcher struct {
 	// they are waited for.
 	Guard *stall.Guard
 	// Touch, if not nil, is called for every event before anything else is done
-	// about it, with the directory in which a name or a file changed: a slash
-	// path below the root, "." for the root. The empty string says that
-	// anything may have changed. Calls never overlap, and must not block.
-	Touch func(dir string)
+	// about it. Calls may overlap, and must not block.
+	Touch func()
 	// Changed, if not nil, is called with each Batch. Calls never overlap with each
 	// other, but may overlap with calls of Touch.
 	Changed func(Batch)
 
-	open     func() (*eventSource, error) // for tests; if nil, openKernel
-	quick    time.Duration                // for tests: between two rounds; if zero, as it should be, if negative, no rounds
-	burst    int                          // for tests: in place of maxEvents
-	touching sync.Mutex
-	once     sync.Once
-	names    atomic.Pointer[names]
-	naming   sync.Mutex    // one SetTrees at a time
-	wake     chan struct{} // holds one if something is dirty
-	again    chan struct{} // holds one if Reread was called
+	open   func() (*eventSource, error) // for tests; if nil, openKernel
+	quick  time.Duration                // for tests: between two rounds; if zero, as it should be, if negative, no rounds
+	once   sync.Once
+	names  atomic.Pointer[names]
+	naming sync.Mutex    // one SetTrees at a time
+	wake   chan struct{} // holds one if something is dirty
+	again  chan struct{} // holds one if Reread was called
 
 	mu     sync.Mutex
 	dirty  map[string]bool      // directories to be visited
@@ -78,22 +74,18 @@ type Watcher struct {
 	all    bool                 // everything is to be visited, with new watches
 	root   bool                 // the root was exchanged
 	dirs   map[string]*known    // those that were visited
-	events map[string]int       // of top-level directories, in this second
-	second time.Time            // when it began
-	storms []string             // top-level directories that had too many: their watches are to go
+	events map[string]int       // of top-level directories, since the last look
 	paused map[string]time.Time // until when top-level directories are not watched
 	remote map[string]bool      // whether trees, and what is mounted in them, lie on remote file systems
 
 	// Of Run alone:
 	src     *eventSource         // nil: the kernel reports nothing
-	next    *eventSource         // that it has given since then
 	byID    map[inode]string     // the name under which a directory is watched
 	rests   map[string]time.Time // until when top-level directories may take no time
 	told    map[string]bool      // what was logged
 	info    fs.FileInfo          // of the root; nil: it is missing
 	retry   time.Time            // when to ask the kernel again
 	refused bool                 // it has refused
-	begun   bool                 // everything was visited once
 }
 
 // Method is how changes are found.
@@ -209,9 +201,9 @@ func (w *Watcher) Reread() {
 }
 
 // lose has everything visited, with new watches.
-func (w *Watcher) lose(root bool) {
-	w.touch("")
-	w.mark(func() { w.all, w.root = true, w.root || root })
+func (w *Watcher) lose() {
+	w.touch()
+	w.mark(func() { w.all = true })
 }
 
 // mark notes what is dirty.
@@ -226,11 +218,9 @@ func (w *Watcher) mark(change func()) {
 	}
 }
 
-func (w *Watcher) touch(dir string) {
+func (w *Watcher) touch() {
 	if w.Touch != nil {
-		w.touching.Lock()
-		defer w.touching.Unlock()
-		w.Touch(dir)
+		w.Touch()
 	}
 }
 
@@ -285,9 +275,10 @@ func (w *Watcher) Run(ctx context.Context) error {
 			<-comparing
 			return nil
 		case <-w.again:
-			w.lose(true)
+			w.mark(func() { w.root = true })
+			w.lose()
 		case <-poll:
-			w.lose(false)
+			w.lose()
 		case <-look:
 			w.lookAround(&mounted)
 		case <-w.wake:
@@ -417,14 +408,14 @@ func (w *Watcher) lookAround(m *mounts) {
 	w.unpause()
 	if w.src == nil && w.Method == Inotify && !time.Now().Before(w.retry) {
 		w.retry = time.Now().Add(w.every(retryEvery))
-		var err error
-		if w.next, err = w.openSource(); err == nil {
-			w.lose(false)
+		if src, err := w.openSource(); err == nil {
+			_ = src.close()
+			w.lose()
 		}
 	}
 	info, err := w.stat(".")
 	if !isStalled(err) && !same(info, w.info) {
-		w.lose(true)
+		w.lose()
 	}
 }
 
@@ -436,10 +427,7 @@ func (w *Watcher) renew() (exchanged bool) {
 	w.mu.Unlock()
 	clear(w.byID)
 	if w.Method == Inotify {
-		src, err := w.next, error(nil)
-		if w.next = nil; src == nil {
-			src, err = w.openSource()
-		}
+		src, err := w.openSource()
 		if err != nil {
 			w.complain(err)
 		} else {
@@ -448,9 +436,7 @@ func (w *Watcher) renew() (exchanged bool) {
 	}
 	old := w.info
 	w.info, _ = w.stat(".")
-	exchanged = w.begun && !same(old, w.info)
-	w.begun = true
-	return exchanged
+	return !same(old, w.info)
 }
 
 // call makes guarded system calls.
