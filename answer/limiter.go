@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/server"
 )
 
@@ -45,12 +45,12 @@ const (
 // A Limiter bounds the replies that are made for requests at once; see the package's
 // documentation. All hosts of a process share one. The zero value is ready to use.
 type Limiter struct {
-	held    limit.Held   // large replies
-	printed atomic.Int64 // bytes of programs that were not sent, or made into a reply, yet
+	held    atomic.Int64  // bytes of large replies in memory, however slowly clients read them
+	printed atomic.Int64  // bytes of programs that were not sent, or made into a reply, yet
+	events  atomic.Uint64 // requests that came and makings that began, in order
 
 	mu           sync.Mutex
 	calls        map[callKey]*call // that requests join
-	events       uint64            // requests that came and makings that began, in order
 	small, large places
 	programs     map[any]*places // those that are in use
 }
@@ -93,13 +93,11 @@ type call struct {
 	done   chan struct{} // closed when result and err are set
 	result *Value
 	err    error
-	kept   int64 // bytes held by the cache
+	begun  uint64 // event; 0: not yet
+	kept   int64  // bytes held by the cache
 
 	// Under the mutex of all:
-	requests int    // that wait for it
-	left     bool   // all that waited have left
-	next     *call  // for requests that came after it had begun
-	begun    uint64 // event; 0: not yet
+	requests int // that wait for it
 	spent    int
 }
 
@@ -136,8 +134,9 @@ func protect(f func() (*Value, error)) (a *Value, err error) {
 func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func(*call) (*Value, error)) (*Value, error) {
 	late := time.NewTimer(maxWait)
 	defer late.Stop()
-	k, came := l.join(server.Block(who), what, f)
+	came := l.events.Add(1)
 	for {
+		k := l.join(server.Block(who), what, f)
 		select {
 		case <-k.done:
 		case <-late.C:
@@ -154,39 +153,17 @@ func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func
 		if fresh || k.err == nil && k.result != nil && k.result.stamp != nil && k.result.stamp.Look(ctx) {
 			return k.result, k.err
 		}
-		k = l.following(k, server.Block(who), f)
 	}
 }
 
-// join lets a request wait for a making, a new one if there is none. It returns when the
-// request came.
-func (l *Limiter) join(who netip.Addr, what callKey, f func(*call) (*Value, error)) (k *call, came uint64) {
+// join lets a request wait for a making, a new one if there is none.
+func (l *Limiter) join(who netip.Addr, what callKey, f func(*call) (*Value, error)) *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.calls == nil {
 		l.calls = map[callKey]*call{}
 		l.small, l.large = newPlaces(smallPlaces, smallPlaces/4), newPlaces(largePlaces, 1)
 	}
-	l.events++
-	k = l.current(what, f)
-	k.add(who)
-	return k, l.events
-}
-
-// following returns the making after one that began before a request came. All of its
-// requests for which that is so get the same.
-func (l *Limiter) following(k *call, who netip.Addr, f func(*call) (*Value, error)) *call {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if k.next == nil || k.next.left {
-		k.next = l.current(k.callKey, f)
-	}
-	k.next.add(who)
-	return k.next
-}
-
-// current returns the making that requests join.
-func (l *Limiter) current(what callKey, f func(*call) (*Value, error)) *call {
 	k := l.calls[what]
 	if k == nil {
 		k = &call{callKey: what, all: l, done: make(chan struct{})}
@@ -195,11 +172,6 @@ func (l *Limiter) current(what callKey, f func(*call) (*Value, error)) *call {
 		l.calls[what] = k
 		go k.run(f)
 	}
-	return k
-}
-
-// add lets a request wait for a making.
-func (k *call) add(who netip.Addr) {
 	k.requests++
 	if !slices.Contains(k.askers, who) {
 		k.askers = append(k.askers, who)
@@ -207,6 +179,7 @@ func (k *call) add(who netip.Addr) {
 			k.place.fill()
 		}
 	}
+	return k
 }
 
 // leave ends the wait of a request.
@@ -215,7 +188,6 @@ func (l *Limiter) leave(k *call) {
 	defer l.mu.Unlock()
 	k.requests--
 	if k.requests == 0 {
-		k.left = true
 		k.cancel()
 		l.forget(k)
 	}
@@ -233,10 +205,7 @@ func (k *call) run(f func(*call) (*Value, error)) {
 	l := k.all
 	k.err = l.take(&k.ticket, &l.small)
 	if k.err == nil {
-		l.mu.Lock()
-		l.events++
-		k.begun = l.events
-		l.mu.Unlock()
+		k.begun = l.events.Add(1)
 		k.clock = time.AfterFunc(maxTime, func() { k.late.Store(true); k.cancel() })
 		defer k.clock.Stop()
 		k.result, k.err = f(k)
@@ -373,15 +342,24 @@ func (k *call) spend(bytes int) error {
 		return err
 	}
 	k.clock.Reset(maxTime)
-	if l.held.Reached(maxHeld + k.kept) { // of which the cache has the rest
-		return errOverfull
+
+	// Wait a little for large replies to be sent, and collect garbage.
+	for wait := 0; l.held.Load() >= maxHeld+k.kept; wait++ { // of which the cache has the rest
+		if wait == 500 {
+			return errOverfull
+		}
+		if wait%100 == 0 {
+			runtime.GC()
+		}
+		time.Sleep(time.Millisecond)
 	}
 	return nil
 }
 
-// hold counts a large reply until it is neither sent nor kept any more.
+// hold counts a large reply until it is neither sent nor kept any more: until it is garbage.
 func (l *Limiter) hold(body []byte) {
 	if len(body) > small {
-		l.held.Add(body)
+		l.held.Add(int64(cap(body)))
+		runtime.AddCleanup(&body[0], func(n int) { l.held.Add(int64(-n)) }, cap(body))
 	}
 }

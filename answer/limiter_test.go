@@ -35,7 +35,7 @@ func (l *Limiter) nothing() bool {
 }
 
 // Of a hundred requests at once the first gets a making of its own, and all others
-// wait for the next one, which began after they had arrived.
+// the next one, which began after they had arrived.
 func TestMadeOnceForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Limiter
@@ -44,6 +44,7 @@ func TestMadeOnceForAll(t *testing.T) {
 		f := func(*call) (*Value, error) {
 			n := times.Add(1)
 			<-let
+			time.Sleep(time.Second)
 			return &Value{Body: fmt.Append(nil, n)}, nil
 		}
 		var all sync.WaitGroup
@@ -61,7 +62,9 @@ func TestMadeOnceForAll(t *testing.T) {
 		}
 		close(let)
 		all.Wait()
-		if ask("3"); !l.nothing() {
+		ask("3")
+		all.Wait()
+		if !l.nothing() {
 			t.Errorf("left: %+v", &l)
 		}
 	})

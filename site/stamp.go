@@ -16,8 +16,8 @@ import (
 )
 
 // A kept reply is used until an event, or for a second, before the files that it was made
-// from are looked at again. One of more than maxLooks files is not looked at: it is made
-// again after a second.
+// from are looked at again. One of more than maxLooks files, or with a part left out, is not
+// looked at: it is made again after a second.
 const (
 	trusted        = time.Second
 	maxCachedLooks = 16  // files that Fresh looks at
@@ -86,7 +86,7 @@ func (s *Stamp) trusts() bool {
 	if s.site.elapsed()-s.looked.Load() >= int64(trusted) {
 		return false
 	}
-	return s.events.Load() == s.site.events.Load() || len(s.seen) > maxLooks
+	return s.brief || s.events.Load() == s.site.events.Load() || len(s.seen) > maxLooks
 }
 
 // look looks at all files by holds, and trusts them if nothing has changed.
