@@ -217,6 +217,7 @@ func invented(s sites.Site, file []byte) string {
 
 // TestLaws: what is compiled is exact, closed and silent.
 func TestLaws(t *testing.T) {
+	t.Parallel()
 	for _, c := range sites.Cases {
 		check(t, c.Name, c.Site, Compile(input(c.Site)))
 	}
@@ -423,6 +424,7 @@ func drawnRow(rnd *rand.Rand) readers.Reader {
 // TestDrawnRows: whatever a row can, no site is closed on account of it, and it is let in
 // nowhere that no report names.
 func TestDrawnRows(t *testing.T) {
+	t.Parallel()
 	for seed := *first; seed < *first+*drawn; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 50))
 		s := sites.Draw(rnd)
