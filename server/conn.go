@@ -29,15 +29,14 @@ type conn struct {
 	tooFast  bool           // its client reads so in the session
 	begun    bool           // a part of its reply was sent before it got a goroutine
 	slot     *slot          // nil: it is not counted
-	linger   time.Duration
 
 	cancel atomic.Pointer[context.CancelFunc] // of its request
 }
 
 func (s *Server) newConn(c net.Conn) *conn {
 	return &conn{
-		Conn: c, socket: &socket{Conn: c, busy: s.isBusy}, accepted: time.Now(),
-		remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr()), linger: s.lingerTimeout(),
+		Conn: c, socket: &socket{Conn: c}, accepted: time.Now(),
+		remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr()),
 	}
 }
 
@@ -52,13 +51,17 @@ func (c *conn) stream() net.Conn {
 // end closes gracefully after a reply, and with a reset after one that failed: an orderly
 // close would make a truncated reply look complete; a reset also frees the kernel's send
 // buffer. A file that became shorter counts as complete.
-func (c *conn) end(err error) {
+func (r *run) end(c *conn, err error) {
 	if err != nil && !errors.Is(err, ErrShort) {
 		reset(c.Conn)
 		return
 	}
 	c.slot.setState(lingering)
-	drain(c.stream(), c.linger)
+	timeout := r.lingerTimeout()
+	if r.soft.Err() != nil { // a stop does not wait for clients that keep idle connections
+		timeout = min(timeout, r.lastCall())
+	}
+	drain(c.stream(), timeout)
 }
 
 // release ends what goes with the connection, when its goroutine ends.

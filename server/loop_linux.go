@@ -860,7 +860,7 @@ func (w *worker) drain(c *conn) {
 		w.closeConn(c)
 		return
 	}
-	w.goOn(c, lingering, func(c *conn) { c.end(nil) })
+	w.goOn(c, lingering, func(c *conn) { w.run.end(c, nil) })
 }
 
 // goOn starts a goroutine for a connection, and reports whether there is room for it.
@@ -877,7 +877,7 @@ func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
 		c.slot.release()
 		return false
 	}
-	c.Conn, c.socket, c.linger = nc, &socket{Conn: nc, busy: w.isBusy}, w.lingerTimeout()
+	c.Conn, c.socket = nc, &socket{Conn: nc}
 	if !w.leave(c, left) {
 		_ = nc.Close()
 		c.slot.release()

@@ -43,6 +43,9 @@ type reply struct {
 func (r *run) newReply(c *conn, req *Request) *reply {
 	c.slot.setState(writing)
 	c.socket.stall = r.stallTimeout()
+	if bounded, ok := c.Conn.(interface{ SetUnsent(n int) error }); ok && r.isBusy() {
+		_ = bounded.SetUnsent(maxUnsent)
+	}
 	w := &reply{run: r, conn: c, to: c.stream(), req: req}
 	req.ctx, w.cancel = context.WithCancel(r.hard)
 	c.cancel.Store(&w.cancel)

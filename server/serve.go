@@ -133,7 +133,7 @@ func (w *reply) end(err, cause error) {
 	if !w.logged.Load() {
 		w.run.ended(w.req.outcome(Served{Bytes: w.n.Load(), Took: time.Since(w.conn.accepted), Err: errors.Join(cause, err)}))
 	}
-	w.conn.end(cut)
+	w.run.end(w.conn, cut)
 }
 
 // passes reports whether an error of accept(2) is about one connection or about

@@ -29,19 +29,16 @@ var (
 type socket struct {
 	net.Conn
 	stall time.Duration // of its reply; 0 before: the deadline is for all that precedes it
-	busy  func() bool   // many connections stay
 
 	mu      sync.Mutex
 	timer   *time.Timer // of the reply; nil: none yet
 	sending bool        // the handler is where it sends
 	over    bool        // the reply has ended, or was given up
-	sent    int64       // bytes
-	bounded bool        // what the kernel buffers
 }
 
 // Write writes p as long as there is progress.
 func (s *socket) Write(p []byte) (sent int, err error) {
-	err = s.steadily(int64(len(p)), func() (int64, error) {
+	err = s.steadily(func() (int64, error) {
 		n, err := s.Conn.Write(p[sent:])
 		sent += n
 		return int64(n), err
@@ -55,7 +52,7 @@ func (s *socket) SendFile(f *os.File, n int64) (sent int64, err error) {
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
-	err = s.steadily(n, func() (int64, error) {
+	err = s.steadily(func() (int64, error) {
 		m, err := files.SendFile(f, n-sent)
 		sent += m
 		return m, err
@@ -63,20 +60,21 @@ func (s *socket) SendFile(f *os.File, n int64) (sent int64, err error) {
 	return sent, err
 }
 
-// steadily repeats step, which sends up to size bytes and returns how many, until it is
-// done, fails, or sends nothing for the stall time.
-func (s *socket) steadily(size int64, step func() (int64, error)) error {
+// steadily repeats step, which sends and returns how many bytes, until it is done, fails, or
+// sends nothing for the stall time.
+func (s *socket) steadily(step func() (int64, error)) error {
 	if s.stall == 0 {
 		_, err := step()
 		return err
 	}
-	s.boundUnsent(size)
 	for {
 		if err := s.Conn.SetWriteDeadline(time.Now().Add(s.stall)); err != nil {
 			return err
 		}
 		n, err := step()
-		s.progress(n)
+		s.mu.Lock()
+		s.reset()
+		s.mu.Unlock()
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
@@ -97,31 +95,11 @@ func (s *socket) SetWriteDeadline(t time.Time) error {
 	return s.Conn.SetWriteDeadline(t)
 }
 
-// maxUnsent is how many unsent bytes of a reply the kernel buffers when many
+// maxUnsent is how many unsent bytes of a reply the kernel buffers when it begins while many
 // connections stay. By itself it buffers 3 MB for a client that never reads, and ten
 // thousand such clients exceed its memory. A bound for every reply would double the
 // cost of 1 MiB.
 const maxUnsent = 64 << 10
-
-// boundUnsent sets that bound if size more bytes need it.
-func (s *socket) boundUnsent(size int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.bounded || s.sent+size <= maxUnsent || !s.busy() {
-		return
-	}
-	s.bounded = true
-	if c, ok := s.Conn.(interface{ SetUnsent(n int) error }); ok {
-		_ = c.SetUnsent(maxUnsent)
-	}
-}
-
-func (s *socket) progress(n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent += n
-	s.reset()
-}
 
 // reset sets the timer. A write has a deadline of its own, which it overruns only while
 // the kernel waits for a file.

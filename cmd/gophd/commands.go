@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,17 +50,13 @@ likely mistakes in .robots files. Exit status 1 if something is lost.
 
 func doctorCommand() *cli.Command {
 	d, flags := &doctor.Doctor{Parse: parseSettings}, &daemon.Flags{Version: version()}
+	serve := serveFlags(flags)
 	return command("doctor", "what is wrong with an installed gophd, and what to type", "[DIR]", doctorHelp, func(c *cli.Context, args []string) error {
 		d.Out, d.Err = c.App.Writer, c.App.ErrWriter
-		typed := c.App.Metadata["typed"].([]string)
-		typed = typed[slices.Index(typed, "doctor")+1:]
-		for i, arg := range typed {
-			name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			ours := strings.HasPrefix(arg, "-") && (name == "json" || name == "only" || name == "as-service")
-			if !ours && (i == 0 || strings.TrimLeft(typed[i-1], "-") != "only") {
-				d.Args = append(d.Args, arg)
-			}
+		for _, f := range serve {
+			d.Args = append(d.Args, f.(*option).typed...)
 		}
+		d.Args = append(d.Args, args...)
 		if len(args) > 0 {
 			flags.Root = args[0]
 		}
@@ -73,7 +68,7 @@ func doctorCommand() *cli.Command {
 		ofCommand.yes(&d.JSON, "json", "answer in JSON"),
 		ofCommand.text(&d.Only, "only", "", "`CHECK` alone"),
 		ofCommand.yes(&d.AsService, "as-service", "what this process sees of the disk, in JSON"),
-	}, serveFlags(flags)...)...)
+	}, serve...)...)
 }
 
 // parseSettings reads the arguments and variables of a server, in place of this process'.

@@ -33,9 +33,17 @@ func printHelp(w io.Writer, _ string, data any) {
 	var b strings.Builder
 	if app, ok := data.(*cli.App); ok {
 		b.WriteString(appUsage)
-		for _, category := range app.VisibleFlagCategories() {
-			b.WriteString("\n" + strings.TrimLeft(category.Name(), "0123456789 ") + "\n")
-			writeFlags(&b, category.Flags())
+		var last category
+		for _, f := range app.Flags {
+			of := catOther
+			if o, ok := f.(*option); ok {
+				of = o.category
+			}
+			if of != last {
+				b.WriteString("\n" + string(of) + "\n")
+				last = of
+			}
+			b.WriteString(flagLine(f))
 		}
 		b.WriteString(appEnd)
 	} else if c := data.(*cli.Command); len(c.Subcommands) > 0 {
@@ -48,29 +56,32 @@ func printHelp(w io.Writer, _ string, data any) {
 		fmt.Fprintf(&b, "\n%s COMMAND -help says more.\n", c.HelpName)
 	} else {
 		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.HelpName, c.Usage, c.ArgsUsage)
-		writeFlags(&b, c.VisibleFlags())
+		for _, f := range c.Flags {
+			b.WriteString(flagLine(f))
+		}
 		b.WriteString(c.Description)
 	}
 	_, _ = io.WriteString(w, b.String())
 }
 
-func writeFlags[F cli.Flag](b *strings.Builder, flags []F) {
-	for _, f := range flags {
-		b.WriteString("  " + flagLine(f) + "\n")
-	}
-}
-
 // flagLine shows a flag: -name VALUE  what it is (its default).
 func flagLine(f cli.Flag) string {
-	name, usage := "-"+f.Names()[0], f.(cli.DocGenerationFlag).GetUsage()
-	if o, ok := f.(*option); ok && !o.toggle {
-		value := o.valueName()
+	name, usage := "-"+f.Names()[0], ""
+	switch f := f.(type) {
+	case *cli.BoolFlag: // of the library: -help and -version
+		usage = f.Usage
+	case *option:
+		usage = f.usage
+		if f.toggle {
+			break
+		}
+		value := f.valueName()
 		name, usage = name+" "+value, strings.TrimPrefix(usage, "`"+value+"` ")
-		if def := o.shownDefault(); def != "" && !strings.Contains(usage, "default") {
+		if def := f.shownDefault(); def != "" && !strings.Contains(usage, "default") {
 			usage += " (default " + def + ")"
 		}
 	}
-	return fmt.Sprintf("%-*s  %s", helpColumn-4, name, wrap(usage, helpColumn))
+	return fmt.Sprintf("  %-*s  %s\n", helpColumn-4, name, wrap(usage, helpColumn))
 }
 
 // helpColumn is where the text of a flag begins, helpWidth where it ends.

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"flag"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/command/exit"
 )
@@ -34,24 +30,11 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// Every flag has the environment variable of its name, and a name for its value.
+// Every flag has a name for its value.
 func TestEveryFlag(t *testing.T) {
-	app := newApp()
-	flags := app.Flags
-	for _, c := range app.Commands {
-		flags = slices.Concat(flags, c.Flags)
-		for _, sub := range c.Subcommands {
-			flags = slices.Concat(flags, sub.Flags)
-		}
-	}
-	for _, f := range flags {
-		doc, name := f.(cli.DocGenerationFlag), f.Names()[0]
-		want := "GOPHD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-		if !slices.Equal(doc.GetEnvVars(), []string{want}) {
-			t.Errorf("-%s has the variables %q, want %q", name, doc.GetEnvVars(), want)
-		}
-		if value, _ := flag.UnquoteUsage(&flag.Flag{Usage: doc.GetUsage()}); doc.TakesValue() && strings.ToUpper(value) != value {
-			t.Errorf("-%s: its value has no name: %s", name, doc.GetUsage())
+	for _, o := range options(newApp()) {
+		if value := o.valueName(); !o.toggle && strings.ToUpper(value) != value {
+			t.Errorf("-%s: its value has no name: %s", o.name, o.usage)
 		}
 	}
 }

@@ -69,8 +69,8 @@ func advise(err error, more string) error {
 const seeDoctor = "gophd doctor looks at everything"
 
 func newApp() *cli.App {
-	cli.VersionFlag = &cli.BoolFlag{Name: "version", Category: string(catOther), Usage: "print the version"}
-	cli.HelpFlag = &cli.BoolFlag{Name: "help", Category: string(catOther), Aliases: []string{"h"}, Usage: "print this"}
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version"}
+	cli.HelpFlag = &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this"}
 	cli.VersionPrinter = func(c *cli.Context) { _, _ = fmt.Fprintf(c.App.Writer, "gophd %s\n", c.App.Version) }
 	cli.HelpPrinter = printHelp
 	cli.SuggestDidYouMeanTemplate = "%s"
@@ -133,14 +133,6 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	flags.Variable = func(name string) bool {
 		o := given(c.Command.Flags, name)
 		return o.from == byVariable || o.from == byDefault && systemd.InUnit()
-	}
-
-	// Of -quiet and -v the one that was typed wins over the other's variable.
-	switch quiet, verbose := given(c.Command.Flags, "quiet"), given(c.Command.Flags, "v"); {
-	case quiet.from == byFlag && verbose.from == byVariable:
-		flags.Verbose = false
-	case verbose.from == byFlag && quiet.from == byVariable:
-		flags.Quiet = false
 	}
 	if len(args) == 0 {
 		return flags.Settings()

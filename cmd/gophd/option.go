@@ -30,8 +30,9 @@ type option struct {
 	needs  string                  // the flag without which it does nothing, as it is typed
 
 	from   source
-	text   string // the value as it was given last
-	failed error  // why the last value was refused
+	text   string   // the value as it was given last
+	typed  []string // the words by which it was typed
+	failed error    // why the last value was refused
 }
 
 // A source is where a value comes from.
@@ -109,6 +110,11 @@ func (o *option) Set(text string) error {
 	if o.from == byVariable && o.reset != nil {
 		o.reset()
 	}
+	if o.toggle {
+		o.typed = append(o.typed, "-"+o.name+"="+text)
+	} else {
+		o.typed = append(o.typed, "-"+o.name, text)
+	}
 	o.failed = o.give(text, byFlag)
 	return o.failed
 }
@@ -142,31 +148,24 @@ func (o *option) refused(value string) error {
 	return exit.Usagef(o.want, "%s is %q", o.shown(), value)
 }
 
-// String, IsBoolFlag, Names, IsSet and the methods below describe the option to package
-// flag and to the flag library.
-func (o *option) String() string         { return o.name } // by which the flag library tells flags apart
-func (o *option) IsBoolFlag() bool       { return o.toggle }
-func (o *option) Names() []string        { return []string{o.name} }
-func (o *option) IsSet() bool            { return o.from != byDefault }
-func (o *option) IsVisible() bool        { return true }
-func (o *option) TakesValue() bool       { return !o.toggle }
-func (o *option) GetUsage() string       { return o.usage }
-func (o *option) GetValue() string       { return o.text }
-func (o *option) GetDefaultText() string { return o.def }
-func (o *option) GetEnvVars() []string   { return []string{o.variable()} }
-func (o *option) GetCategory() string    { return string(o.category) }
+// String, IsBoolFlag, Names and IsSet describe the option to package flag and to the flag
+// library.
+func (o *option) String() string   { return o.name } // by which the flag library tells flags apart
+func (o *option) IsBoolFlag() bool { return o.toggle }
+func (o *option) Names() []string  { return []string{o.name} }
+func (o *option) IsSet() bool      { return o.from != byDefault }
 
-// A category groups flags, in the order of the help. Its methods make options.
+// A category groups flags in the help. Its methods make options.
 type category string
 
 const (
-	catContent category = "1 Content"
-	catNetwork category = "2 Network"
-	catLimits  category = "3 Limits"
-	catWatch   category = "4 Changes"
-	catLog     category = "5 Log"
-	catRights  category = "6 Rights"
-	catOther   category = "9 Other"
+	catContent category = "Content"
+	catNetwork category = "Network"
+	catLimits  category = "Limits"
+	catWatch   category = "Changes"
+	catLog     category = "Log"
+	catRights  category = "Rights"
+	catOther   category = "Other"
 	ofCommand  category = "" // flags of a command have none
 )
 

@@ -45,7 +45,7 @@ func TestPageIsOfTheFlags(t *testing.T) {
 	for _, f := range rows {
 		o := f.(*option)
 		if o.category != last {
-			fmt.Fprintf(&b, "### %s\n\n", string(o.category)[2:])
+			fmt.Fprintf(&b, "### %s\n\n", o.category)
 			last = o.category
 		}
 		if below[o.name] == "" {

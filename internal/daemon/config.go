@@ -203,12 +203,13 @@ func (c *Settings) process() {
 		}
 		c.account = &u
 	}
-	switch {
-	case c.Quiet && c.Verbose:
-		c.refuse("leave one of them out", "%s and %s", c.option("quiet"), c.option("v"))
-	case c.Quiet:
+	quiet, verbose := c.option("quiet"), c.option("v")
+	if c.Quiet && c.Verbose && quiet[0] == verbose[0] { // both are flags, or variables: else the flag wins
+		c.refuse("leave one of them out", "%s and %s", quiet, verbose)
+	}
+	if c.Quiet && !(c.Verbose && verbose[0] == '-') {
 		c.logLevel = slog.LevelWarn
-	case c.Verbose:
+	} else if c.Verbose {
 		c.logLevel = slog.LevelDebug
 	}
 	for _, block := range c.Status {
