@@ -19,11 +19,13 @@ type compiled struct {
 }
 
 // readsAs returns the row of the table of readers that describes a program; of others the
-// answers are counted, and none is a fault of gophd's.
+// answers are counted, and none is a fault of gophd's. Since May 2026 CPython 3.13 and 3.14
+// read as 3.15 does.
 func readsAs(program string) string {
 	for prefix, row := range map[string]string{
-		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.14": "first-match-3.14", "CPython 3.15": "longest-match",
-		"google/": "google", "jimsmart/": "google", "protego": "protego", "gopher-mcp": "gopher-mcp",
+		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.14.0": "first-match-3.14", "CPython 3.14.1": "first-match-3.14", "CPython 3.14.2": "first-match-3.14",
+		"CPython 3.15": "longest-match",
+		"google/":      "google", "jimsmart/": "google", "protego": "protego", "gopher-mcp": "gopher-mcp",
 	} {
 		if strings.HasPrefix(program, prefix) {
 			return row

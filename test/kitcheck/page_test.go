@@ -108,7 +108,7 @@ that stand for these programs agree with every recorded answer.
 // gophd generates reads the same table (readers.All).
 var rowOf = map[string]string{
 	"google/robotstxt@22b355f": "google-raw", "CPython 3.11.7": "first-match", "CPython 3.13.0": "first-match",
-	"CPython 3.15.0rc1": "longest-match", "protego 0.6.1": "protego",
+	"CPython 3.14.2": "first-match-3.14-raw", "CPython 3.15.0rc1": "longest-match", "protego 0.6.1": "protego",
 }
 
 // programsAsked is a line for each program whose decisions make kit-check recorded.
@@ -163,7 +163,10 @@ of the program to every question (protego's, which escapes selectors itself, to 
 kit), which a test checks; the proof of the file that gophd generates reads the same rows.
 KIT_PARSERS named the commands that ask google/robotstxt, crawler-commons and the Rust
 crate, which were built from their sources. texting_robots, another crate, was not asked:
-crates.io could not be reached. temoto/robotstxt is what colly reads robots.txt with.
+crates.io could not be reached. temoto/robotstxt is what colly reads robots.txt with. It has
+no row, and no report names it: it looks for a pattern with * or $ anywhere in a path, so
+that "Allow: /$" opens every directory to it that no longer pattern denies. Of 52,733
+questions about 2,000 files of gophd's it was let in at 82 (make kit-trees).
 
 | program | asked on | the kit | generated files | its row |
 | --- | --- | --- | --- | --- |
