@@ -123,19 +123,19 @@ func (w *work) joinReports() (list []Report) {
 			for _, r := range g.rules {
 				switch {
 				case !r.allow:
-					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large: it holds for all robots that "+w.joinedWhere()+" name"))
+					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Disallow holds for all robots that "+w.joinedWhere()+" name"))
 				case isNamed:
-					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large: it does not count for the robots that its group names"))
+					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Allow does not count for the robots that its group names"))
 				default:
-					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large: it does not count for robots that "+w.joinedWhere()+" name"))
+					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Allow does not count for robots that "+w.joinedWhere()+" name"))
 				}
 			}
 			if isNamed && g.says && len(g.rules) == 0 {
-				list = append(list, NewReport(CodeJoined, n.from[0].File, g.line, "robots.txt would be too large: the group opens nothing, and other lines hold for its robots"))
+				list = append(list, NewReport(CodeJoined, n.from[0].File, g.line, "robots.txt would be too large, so this group opens nothing, and other lines hold for its robots"))
 			}
 			for _, u := range g.prefs {
 				if strings.Contains(u.said.String(), "=y") {
-					list = append(list, NewReport(CodeJoined, u.file, u.line, "robots.txt would be too large: its y does not count for robots that "+w.joinedWhere()+" name"))
+					list = append(list, NewReport(CodeJoined, u.file, u.line, "robots.txt would be too large, so this y does not count for robots that "+w.joinedWhere()+" name"))
 				}
 			}
 		}

@@ -211,10 +211,10 @@ var codeText = map[string]string{
 	CodeAnchor:        "not every reader knows $",
 	CodeDigits:        "it matches parts of escapes, too, for readers that escape names",
 	CodeGlob:          "not every reader knows *",
-	CodeIndex:         "Google takes it for the directory, too",
-	CodeMatchedLength: "readers that count what is matched may take an Allow for as long",
-	CodeName:          "not every reader takes the name for the same",
-	CodePartName:      "readers that take parts of names take other robots for one that an annotation names",
+	CodeIndex:         "Google applies it to the directory, too",
+	CodeMatchedLength: "readers that count the matched text may find an Allow just as long",
+	CodeName:          "some readers take a character of the name for syntax",
+	CodePartName:      "some readers apply the group of a robot to all robots whose names contain its name",
 	CodeReader:        "a reader obeys other lines of the file, or in another order",
 	CodeRootMenu:      "some readers cannot be kept from the empty selector, which requests the root menu",
 }
@@ -244,7 +244,7 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 
 // handWritten reports what a reader does not take as its author meant it.
 func (w *work) handWritten(f proof.Finding) Report {
-	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: not every reader takes it as it is meant")
+	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: some readers interpret it differently")
 	r.Readers = []string{f.Reader}
 	if f.Leak {
 		r.Leaks = f.Examples

@@ -82,12 +82,12 @@ func Codes() []CodeInfo { return slices.Clone(codes) }
 
 var codes = []CodeInfo{
 	{CodeAlias, diag.Notice,
-		"a link, or a mount, shows what an annotation denies under another name: robots read it under that name alone",
-		"nothing, unless robots should read it: then move what is denied elsewhere",
+		"a link or a mount leads to a directory below which an annotation denies something: the link is denied as a whole, and robots read the directory under its own name",
+		"nothing to do, unless robots should follow the link: then move what is denied elsewhere",
 		"blog -> phlog, and Disallow: /drafts/ in phlog/.robots"},
 	{CodeAnchor, diag.Notice,
 		"readers that do not know $ take what the rule denies as allowed",
-		"without the $ they are kept out, and all robots from every name that begins so: /log denies log-book.txt, too. A directory, /log/, costs nothing",
+		"leave out the $ to keep them out, and all robots out of every name that begins so (/log denies log-book.txt, too); or deny a directory, /log/, which all readers understand",
 		"Disallow: /log$"},
 	{CodeCoarsened, diag.Error,
 		"the robots.txt would be too large for robots to read: this top-level directory takes more than its share, and is denied as a whole",
@@ -98,11 +98,11 @@ var codes = []CodeInfo{
 		"check that the server serves this directory; gophd reads it again at SIGHUP",
 		"gophd robots check with the URL of a server and -root"},
 	{CodeDigits, diag.Notice,
-		"a piece of the pattern behind a * begins with digits of hexadecimal numbers, so it matches a part of an escape: readers that do not escape names take what a Disallow denies in that way as allowed, and an Allow opens more to readers that escape more bytes, such as Python's since 3.15",
+		"what follows a * in the pattern begins with hexadecimal digits, so it matches a part of an escape: readers that do not escape names take what a Disallow denies in that way as allowed, and an Allow opens more to readers that escape more bytes, such as Python's since 3.15",
 		"nothing to do, unless robots must be kept out of such names: then deny them, or allow others, by their beginning",
 		"Disallow: /*9.txt, which matches é.txt, since that is %C3%A9.txt; Allow: /*9.txt, which to Python opens (2).txt, since that is %282%29.txt"},
 	{CodeFinal, diag.Error,
-		"Final takes a path, or /* and a rest; no robots.txt could hold this one against an Allow below, so it counts as a Disallow",
+		"Final takes a path, or /* and what follows; no robots.txt could keep an Allow further down from undoing this one, so it counts as a Disallow",
 		"write the path of a directory, or begin with /*",
 		"Final: /a*b"},
 	{CodeGlob, diag.Warning,
@@ -110,7 +110,7 @@ var codes = []CodeInfo{
 		"move the denied names into a directory of their own, and deny that",
 		"Disallow: /*.zip$"},
 	{CodeHandWritten, diag.Warning,
-		"a hand-written robots.txt is served byte for byte, and some readers do not read it as its author meant it",
+		"a hand-written robots.txt is served byte for byte, and some readers interpret it differently from RFC 9309",
 		"rename it to .robots: then gophd compiles it for all readers",
 		"Disallow: /private/ says nothing of the selector private/"},
 	{CodeIndex, diag.Notice,
@@ -134,7 +134,7 @@ var codes = []CodeInfo{
 		"ask the administrator to put it into the root's annotation",
 		"Crawl-delay: 10 in phlog/.robots"},
 	{CodeName, diag.Warning,
-		"a name holds what some readers take for syntax, so that the rule cannot be written for them: they take the name as allowed",
+		"the name contains a character that some readers take for syntax, so no rule for them can be written: they take the name as allowed",
 		"rename it: #, *, %, =, ;, and a blank or $ at an end have a meaning to some readers",
 		"Disallow: /a%23b for the name a#b"},
 	{CodeNoMatch, diag.Warning,
@@ -151,30 +151,30 @@ var codes = []CodeInfo{
 		"Disallow: / and Allow: /about.txt in phlog/drafts/.robots"},
 	{CodeOverruled, diag.Notice,
 		"two annotations disagree: one below opens what this rule of the root denies, or an Allow does not count, since a Disallow above it must not be undone",
-		"a Disallow of the root with Final: in its place holds whatever annotations below say; an Allow that does not count: ask the administrator",
+		"if nothing below may undo the Disallow of the root, write Final: in its place; if an Allow does not count, ask the administrator",
 		"Disallow: /~bob/ in the root, and Allow: / in ~bob/.robots"},
 	{CodePartName, diag.Notice,
-		"readers that take a robot for another one whose name is a part of its own let it in where only that one is allowed",
+		"some readers apply the group of a robot to all robots whose names contain its name, and let them in where only that robot is allowed",
 		"deny the same to both robots",
 		"User-agent: bot and an empty Disallow, and a robot that is called robotbot"},
 	{CodeProgram, diag.Error,
 		"a notice: an Allow that names a program does not open all of it, since a line that denies the program is longer. An error: what a program answers is neither a selector nor /* and the end of names, and the whole site is denied",
-		"write what the report says; gophd refuses the error when it starts",
+		"write the line that the report names; with the error gophd does not start",
 		"Allow: /cgi-bin, where -fastcgi has /cgi-bin"},
 	{CodeReader, diag.Notice,
-		"a reader that is none of gophd's own takes an Allow of another group, or one that stands before the rule, and is let in",
+		"a reader that is not among those of gophd takes an Allow of another group, or one that stands before the rule, and is let in",
 		"deny the same to all robots, and allow nothing of it",
 		"User-agent: bot and Allow: /x for a reader without groups"},
 	{CodeRootMenu, diag.Notice,
 		"a Disallow without * matches no selector without a leading slash, nor the empty one of the root menu",
-		"nothing to do: robots that do not know * may ask for them",
+		"nothing to do: robots that do not know * may request them",
 		"Disallow: / in the root's .robots"},
 	{CodeShownElsewhere, diag.Warning,
 		"a rule denies a file whose content another selector shows",
 		"deny that selector, too",
 		"Disallow: /index.gmi, which is the menu of its directory"},
 	{CodeTooLarge, diag.Error,
-		"the annotations say more than can be taken into account: their directory is denied",
+		"the annotations have more rules than gophd takes into account: their directory is denied",
 		"write fewer lines: patterns may contain *",
 		"1,001 rules in ~mallory/.robots"},
 	{CodeUnnamedLeak, diag.Error,
@@ -221,11 +221,11 @@ func (c *composition) notices(programs []program) (list []Report) {
 		list = append(list, NewReport(CodeOverruled, r.file, r.line, message))
 	}
 	for _, s := range c.struck {
-		overruled(s.allow, "it does not count: "+s.by.place()+" denies some of it, and stands above it")
+		overruled(s.allow, "it does not count: "+s.by.place()+", in a directory above, denies some of it")
 		overruled(s.by, s.allow.place()+" does not count: it would open some of what this denies")
 	}
 	for _, s := range c.carried {
-		overruled(s.allow, s.by.place()+" denies the path itself, and stands above it")
+		overruled(s.allow, s.by.place()+", in a directory above, denies the path itself")
 	}
 
 	// What is carried below one Allow may close some of what another opens.
@@ -264,8 +264,8 @@ func (c *composition) notices(programs []program) (list []Report) {
 	for _, u := range c.uses {
 		for _, o := range u.over {
 			list = append(list,
-				NewReport(CodeOverruled, o.yes.file, o.yes.line, fmt.Sprintf("%s says %s=n of some of it", o.no.place(), o.key)),
-				NewReport(CodeOverruled, o.no.file, o.no.line, fmt.Sprintf("%s says %s=y of some of it", o.yes.place(), o.key)))
+				NewReport(CodeOverruled, o.yes.file, o.yes.line, fmt.Sprintf("%s says %s=n for some of it", o.no.place(), o.key)),
+				NewReport(CodeOverruled, o.no.file, o.no.line, fmt.Sprintf("%s says %s=y for some of it", o.yes.place(), o.key)))
 			for i := range 2 {
 				list[len(list)-1-i].Hint = "nothing to do: the longest path counts, unless an annotation above names the robot"
 			}
@@ -345,7 +345,7 @@ func (r *Report) cure(rows []readers.Reader) {
 	switch {
 	case slices.ContainsFunc(rows, isHers):
 	case !slices.ContainsFunc(rows, hasGroups):
-		r.Message = "strict Gopher readers take every Disallow of the file"
+		r.Message = "strict Gopher readers apply every Disallow of the file"
 		r.Hint = "nothing to do: these readers know no groups; or move the allowed names out of the denied directory"
 	default:
 		r.Hint = "move the allowed names out of the denied directory"

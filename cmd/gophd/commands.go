@@ -45,7 +45,8 @@ const moveHelp = `
 Before you move in, in cron or in CI: programs that other servers ran, lines of maps
 that are read as text, links that lead nowhere or out of the directory, files that
 nothing links, names that no client can request, files that USER cannot read, and
-likely mistakes in .robots files. Exit status 1 if something is lost.
+likely mistakes in .robots files. Links are requested as by clients of Gopher, Gemini and
+the web. Exit status 1 if something is lost.
 `
 
 func doctorCommand() *cli.Command {
@@ -103,9 +104,8 @@ var doctorHelp = `
 Asks systemd for the state of the service, examines settings and tree with the account and
 the namespaces of the service, and asks the live server over each protocol. With DIR or
 flags of the server it examines that server instead of the service. One line for each
-check: "ok:", "unknown:", or "fault:" and the command to type. It changes nothing. Exit
-status 1 if there is a fault. As root it sees
-more. CHECK is one of
+check: "ok:", "unknown:", or "fault:" and the command to type. It changes nothing; as root it
+sees more. Exit status 1 if there is a fault. CHECK is one of
 ` + doctor.Names() + `.
 `
 
@@ -143,7 +143,7 @@ func getCommand() *cli.Command {
 		ofCommand.yes(&g.Raw, "raw", "as the server sent it"),
 		ofCommand.duration(&g.Timeout, "timeout", 30*time.Second, "`DURATION` for the whole"),
 		ofCommand.text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
-		ofCommand.yes(&g.Insecure, "insecure", "take any certificate, and for gemini a changed one"))
+		ofCommand.yes(&g.Insecure, "insecure", "accept any certificate, for gemini also a changed one"))
 }
 
 func wireCommand() *cli.Command {

@@ -20,8 +20,8 @@ func robotsCommand() *cli.Command {
 	asJSON := func() cli.Flag { return ofCommand.yes(&r.JSON, "json", "answer in JSON") }
 	hosts := func(more ...cli.Flag) []cli.Flag {
 		return append(more,
-			ofCommand.duration(&r.Timeout, "timeout", 30*time.Second, "`DURATION` for asking a host"),
-			ofCommand.yes(&r.Insecure, "insecure", "take any certificate"), asJSON())
+			ofCommand.duration(&r.Timeout, "timeout", 30*time.Second, "`DURATION` for requests to a host"),
+			ofCommand.yes(&r.Insecure, "insecure", "accept any certificate"), asJSON())
 	}
 	target := func(more ...cli.Flag) []cli.Flag {
 		return append(hosts(more...), ofCommand.text(&r.MaxSize, "max-size", "500KiB", "`SIZE` at which reading stops"))

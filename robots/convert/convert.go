@@ -215,7 +215,7 @@ func (c *converter) rule(r converted, two bool) {
 		field = "Allow"
 	}
 	if r.rule.Allow && !c.to.Reader().Allow {
-		c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
+		c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be expressed", r.rule.Pattern)
 		return
 	}
 	p, lost := c.pattern(r, two)

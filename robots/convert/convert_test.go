@@ -166,5 +166,5 @@ func ExampleFile() {
 	// Output:
 	// User-agent: *
 	// Disallow: /a b/
-	// line 3: Allow: "/a b/c" cannot be said
+	// line 3: Allow: "/a b/c" cannot be expressed
 }

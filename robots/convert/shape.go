@@ -19,7 +19,7 @@ type shape struct {
 // The ways in which a pattern of one dialect has no equal in another. The
 // pattern as written covers more, or with the last less.
 const (
-	lostEnd  = "the end of the selector cannot be asked for"
+	lostEnd  = "the end of the selector cannot be matched"
 	lostStar = "a star can be written only at the end"
 	lostByte = "a byte of it cannot be written: a star stands for it"
 

@@ -21,7 +21,7 @@ func Token(f *robots.File) (readers.Crawler, []diag.Diagnostic) {
 	for _, r := range rules {
 		switch {
 		case r.rule.Allow:
-			c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be said", r.rule.Pattern)
+			c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be expressed", r.rule.Pattern)
 		case r.shape.all():
 			crawler.Index = readers.IndexDeny
 		default:

@@ -103,11 +103,11 @@ func trimBlanks(s string) string {
 func (l *linter) oddBlank(line readers.Line) {
 	switch {
 	case l.dir == "":
-		l.fault(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, stands around the field or the value: some robots take it for a part of them")
+		l.fault(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, surrounds the field or the value: some robots treat it as a part of them")
 	case line.Kind == readers.KindUsage:
-		l.fault(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, stands around the field or the value: an n counts, a y perhaps not")
+		l.fault(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, surrounds the field or the value: an n counts, a y may not")
 	default:
-		l.fault(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, stands around the field or the value: it is left out")
+		l.fault(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, surrounds the field or the value: it is left out")
 	}
 }
 

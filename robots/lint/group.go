@@ -35,7 +35,7 @@ func (l *linter) loose(i int, g robots.Group) {
 	case l.file.Dialect().Web():
 		l.warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
 	default:
-		l.notice(line, "R8-OUTSIDE", "a rule before any User-agent line binds everyone on Gopher, but readers after RFC 9309 ignore it")
+		l.notice(line, "R8-OUTSIDE", "a rule before any User-agent line binds everyone on Gopher, but readers that follow RFC 9309 ignore it")
 	}
 }
 
@@ -127,7 +127,7 @@ func (l *linter) purposes(g robots.Group) {
 		switch {
 		case !isUse && !slices.Contains(robots.VirtualAgents(), name):
 		case !denies && len(g.Rules) > 0:
-			l.warn(a.Line, "PURPOSE", "%q is a purpose: robots that have it obey the group of their name, or of *, too, so this group opens nothing to them", a.Token)
+			l.warn(a.Line, "PURPOSE", "%q is a purpose, not a robot: robots with it obey the group of their name, or of *, too, so this group opens nothing to them", a.Token)
 		case isUse:
 			l.notice(a.Line, "PURPOSE", "%q is a purpose, not a robot: robots that know purpose tokens obey this group besides their own; to others it says nothing", a.Token)
 		}
@@ -258,6 +258,6 @@ func (l *linter) overruled(a, b readers.Rule, end bool) {
 // experiment looks for groups that Robot-version makes robots ignore.
 func (l *linter) experiment(g robots.Group) {
 	if g.Version == readers.Experimental {
-		l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL", "an odd version is an experiment: the group is ignored")
+		l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL", "an odd version marks an experiment: the group is ignored")
 	}
 }

@@ -116,7 +116,7 @@ func (l *linter) field(line readers.Line) {
 		l.fault(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?", line.Field, known)
 		return
 	}
-	l.warn(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot that gophd knew of on %s reads it", line.Field, readers.FieldsChecked)
+	l.warn(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot known to gophd on %s reads it", line.Field, readers.FieldsChecked)
 }
 
 // value looks at values that have a range.
@@ -218,7 +218,7 @@ func (l *linter) rule(line readers.Line) {
 	}
 	l.unaskable(line.Number, line.Value)
 	if line.Kind == readers.KindAllow && trimBlanks(line.Value) != line.Value {
-		l.warn(line.Number, "R2-BLANK", "a blank that is none of ASCII, such as a no-break space, is a part of the pattern")
+		l.warn(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, is a part of the pattern")
 	}
 	gopher := l.dir != "" || !d.Web()
 	if meant, why := Meant(line.Value, gopher); len(meant) > 0 {

@@ -40,7 +40,7 @@ func (l *linter) usages(g robots.Group) {
 		l.forgets(u, general, withheld)
 	}
 	if len(g.Usages) > 0 && len(g.Agents) > 0 && len(g.Rules) == 0 {
-		l.notice(g.Usages[0].Line, "U1-USAGE-ALONE", "a group of preferences alone: its robots may fetch everything, what other groups say does not bind them")
+		l.notice(g.Usages[0].Line, "U1-USAGE-ALONE", "a group with preferences and no rule: its robots may fetch everything, and no other group binds them")
 	}
 }
 
@@ -85,7 +85,7 @@ func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 	}
 	for _, key := range withheld {
 		if s.Of(key) == robots.Unstated {
-			l.warn(u.Line, "U4-USAGE-FORGETS", "below %q this line speaks alone: %s=n of line %d does not hold there", u.Pattern, key, general.Line)
+			l.warn(u.Line, "U4-USAGE-FORGETS", "below %q only this line counts: %s=n of line %d does not hold there", u.Pattern, key, general.Line)
 		}
 	}
 }

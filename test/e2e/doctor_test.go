@@ -51,9 +51,9 @@ func TestDoctorInSystemd(t *testing.T) {
 	)
 	for _, tt := range []struct{ name, fault, said string }{
 		{"a user's annotation is closed", users + "chmod 600 /home/bob/public_gopher/.robots", `annotations: ~bob/\.robots`},
-		{"a user's directory is closed", users + "chmod 700 /home/bob/public_gopher", `homes: .* may not list /home/bob/public_gopher`},
+		{"a user's directory is closed", users + "chmod 700 /home/bob/public_gopher", `homes: .* cannot list /home/bob/public_gopher `},
 		{"a directory below it is closed", users + "chmod 700 /home/bob/public_gopher/sub", `/home/bob/public_gopher/sub`},
-		{"a home is closed", users + "chmod 700 /home/bob", `homes: .* may not list /home/bob/public_gopher`},
+		{"a home is closed", users + "chmod 700 /home/bob", `homes: .* cannot enter /home/bob `},
 		{"a key is for root alone", cert + "\nchmod 600 /srv/elsewhere/gophd.key" + tls, `keys: reading /srv/elsewhere/gophd\.key: permission denied`},
 		{"no certificate", "true" + tls, `keys: .*/srv/elsewhere/gophd\.crt`},
 		{"a flag of a front in the unit", "printf 'GOPHD_GEMINI=:1965\nGOPHD_TLS_SELF_SIGNED=/var/lib/gophd\n' >>/etc/default/gophd" + again, `sandbox: .* cannot listen at :1965`},
@@ -63,7 +63,7 @@ func TestDoctorInSystemd(t *testing.T) {
 		{"two commands", "mkdir -p /etc/systemd/system/gophd.service.d; printf '[Service]\nExecStart=/usr/bin/gophd\n' >/etc/systemd/system/gophd.service.d/own.conf; systemctl daemon-reload" + again, `unit: systemd does not load gophd\.service`},
 		{"a masked socket", "systemctl disable --now gophd.socket; systemctl stop gophd; systemctl mask gophd.socket", `unit: gophd\.socket is masked`},
 		{"a unit that was not read again", "mkdir -p /etc/systemd/system/gophd.service.d; printf '[Service]\nLimitNOFILE=1000\n' >/etc/systemd/system/gophd.service.d/own.conf", `unit: gophd\.service was changed`},
-		{"a map is closed", "echo hello >/srv/gopher/gophermap; chmod 600 /srv/gopher/gophermap", `content: .* cannot read /srv/gopher/gophermap`},
+		{"a map is closed", "echo hello >/srv/gopher/gophermap; chmod 600 /srv/gopher/gophermap", `content: /srv/gopher/gophermap: .* cannot read it`},
 		{"an empty root", "rm -rf /srv/gopher/* /srv/gopher/.robots", `directories: the root is empty`},
 		{"export", "echo 'export GOPHD_HOST=127.0.0.1' >>/etc/default/gophd", `settings: .*export GOPHD_HOST= sets nothing`},
 		{"lower case", "echo 'gophd_host=127.0.0.1' >>/etc/default/gophd", `settings: .*gophd_host= sets nothing`},

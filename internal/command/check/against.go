@@ -225,7 +225,7 @@ func (c *comparing) one(it menu.Item) (answered bool, err error) {
 	case it.Type == menu.TypeMenu:
 		c.compareMenus(it.Selector, old, ours)
 	case digestOf(plainText(old)) != digestOf(plainText(ours)):
-		c.found(it.Selector, diag.Warning, CodeText, "%d bytes, and %d with gophd", len(old), len(ours))
+		c.found(it.Selector, diag.Warning, CodeText, "the other server sends %d bytes, gophd %d", len(old), len(ours))
 	}
 	return true, nil
 }
@@ -484,7 +484,7 @@ func (r *Outcome) comparison(url string) string {
 	case r.Silent > 0:
 		fmt.Fprintf(&b, ", %d lost, %d not compared\n", r.Lost, r.Silent)
 	case r.tooFew():
-		b.WriteString("; its menu links nothing on that server, so this says nothing about the rest: is the name right? (-host)\n")
+		b.WriteString("; its root menu links nothing on that server, so nothing else was compared: is the name right? (-host)\n")
 	default:
 		fmt.Fprintf(&b, ", %d lost\n", r.Lost)
 	}

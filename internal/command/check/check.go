@@ -73,6 +73,8 @@ type Options struct {
 	User *sandbox.Identity
 	// Named reports whether the command line named User; otherwise it is a guess.
 	Named bool
+	// RootHomes reports closed homes of root, too, which may hold a user's directory.
+	RootHomes bool
 }
 
 // An Outcome holds the findings and counts of a check.

@@ -182,7 +182,7 @@ func readLines(s *former, text string) (r reading) {
 		switch {
 		case strings.TrimSpace(line) == "", strings.ContainsAny(line[:1], "#; \t["):
 		case !ok || strings.ContainsAny(strings.TrimSpace(name), " \t"):
-			r.doubt(i+1, line, "it is no setting: NAME = VALUE")
+			r.doubt(i+1, line, "not a setting: NAME = VALUE is expected")
 		case strings.TrimSpace(value) != "":
 			r.settings = append(r.settings, setting{i + 1, strings.TrimSpace(name), strings.TrimSpace(value)})
 		}
@@ -272,7 +272,7 @@ func readBlocks(s *former, text string) (r reading) {
 			case len(words) > 2 && words[1] == "=":
 				macros[words[0]] = strings.Join(words[2:], "")
 			case option == "":
-				r.doubt(i+1, line, "it is no option of gmid.conf")
+				r.doubt(i+1, line, "not an option of gmid.conf")
 			case option == "server":
 				r.named = true
 				server, root = value, ""

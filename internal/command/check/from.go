@@ -68,7 +68,7 @@ func formerNamed(name string) (*former, error) {
 		}
 		return &s, nil
 	}
-	return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q, but %s", name, strings.Join(serverNames(), ", "))
+	return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q; it knows %s", name, strings.Join(serverNames(), ", "))
 }
 
 // An optionRow is a row of the table.
@@ -168,7 +168,7 @@ func From(name, file string) (text string, understood bool, err error) {
 	m := &move{server: s, values: map[string]string{}}
 	m.all(path.Base(file), r)
 	if !named {
-		m.doubt(path.Base(file), "it does not name "+s.name+": are these its options?")
+		m.doubt(path.Base(file), "the file does not name "+s.name+": are these its options?")
 	}
 	return m.text(), len(m.doubts) == 0, nil
 }

@@ -24,6 +24,12 @@ import (
 
 // Tree checks a directory.
 func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
+	return Examine(ctx, dir, o, func(*Outcome, *site.View, func(label string) string) {})
+}
+
+// Examine checks a directory, and calls then while the tree is open: path is where the file
+// of a finding lies on the disk.
+func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, view *site.View, path func(label string) string)) (*Outcome, error) {
 	c, stop, err := begin(ctx, dir, "checking "+dir, o)
 	if err != nil {
 		return nil, err
@@ -53,7 +59,11 @@ func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
 		c.add(r.Diagnostic)
 	}
 	c.result.RobotsBytes = len(c.gopher.snap.Robots)
-	return c.done(), stop()
+	then(c.done(), c.gopher.view(), func(label string) string {
+		f, name := c.labelled(label)
+		return f.view().Path(name)
+	})
+	return &c.result, stop()
 }
 
 // crawl checks what lies on the disk, and requests all that menus and pages link.
@@ -140,7 +150,7 @@ func (f *front) directory(dir string) {
 	}
 	if len(sources) > 0 {
 		f.find(diag.Warning, CodeSource, label, 0, "move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
-			"sent as text, source and all; some servers run it: %s", sources)
+			"sent as text, where some servers run it: %s", sources)
 	}
 	if len(closed) > 0 {
 		open := []string{"chmod", "o+r", "--"}

@@ -72,8 +72,8 @@ func (c *checking) home(label, home, below string) {
 	}
 	at, mode := c.barrier(dir)
 	switch {
-	case uid == 0: // no user's, such as lost+found
-	case uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID):
+	case uid == 0 && !(c.RootHomes && errors.Is(topErr, fs.ErrPermission)): // no user's, such as lost+found
+	case uid > 0 && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID):
 		c.find(diag.Warning, CodeOwner, label, 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: its owner has uid %d, below -users-min-uid", uid)
 	case at == dir:
 		c.find(diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+rx", "--", at), "%s cannot list %s (%04o)", c.who(), at, mode)

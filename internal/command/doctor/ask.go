@@ -1,20 +1,16 @@
 package doctor
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
+	"net/url"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
@@ -36,7 +32,7 @@ const (
 func (x *examination) mayNotAsk() []Finding {
 	switch {
 	case x.faults > 0 && x.Only == "":
-		return unknownf("not requested: mend the faults above first")
+		return unknownf("not requested: fix the faults above first")
 	case len(x.at) == 0:
 		return unknownf("the settings name no port")
 	}
@@ -50,20 +46,12 @@ func (x *examination) ask(ctx context.Context, sel string) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	body, err := ask.Dialer{}.All(ctx, x.at[0].String(), false, sel+"\r\n", maxReply)
+	body, err := ask.Dialer{}.All(ctx, x.at[0], false, sel+"\r\n", maxReply)
 	if err == nil && len(body) == 0 {
 		err = fmt.Errorf("asking %s: the reply is empty", x.at[0])
 	}
 	x.said[sel] = reply{body, err}
 	return body, err
-}
-
-func (x *examination) dial(ctx context.Context) (net.Conn, error) {
-	conn, err := ask.Dialer{}.Connect(ctx, x.at[0].String(), false)
-	if err == nil {
-		err = conn.SetDeadline(time.Now().Add(askTimeout))
-	}
-	return conn, err
 }
 
 // robots compares the robots.txt that is served with the policy of the tree now, without
@@ -79,7 +67,7 @@ func (x *examination) robots(ctx context.Context) []Finding {
 	case len(want) == 0:
 		return unknownf("the policy of the tree is not known")
 	case withoutSitemaps(served) == want:
-		return okf("as the annotations say, %d bytes", len(served))
+		return okf("matches the annotations, %d bytes", len(served))
 	case !bytes.HasPrefix(served, []byte(madeByGophd)) && strings.HasPrefix(want, madeByGophd):
 		return faultf(diag.Command("gophd", "doctor", "-only", "port"), "the server at %s is not gophd, or serves another tree", x.at[0])
 	default:
@@ -132,12 +120,14 @@ type front struct{ name, addr string }
 
 // frontFlags are the fronts that have a flag.
 func (x *examination) frontFlags() (all []front) {
-	for name, addrs := range map[string][]string{"gemini": x.flags.Gemini, "spartan": x.flags.Spartan, "nex": x.flags.Nex, "finger": x.flags.Finger} {
-		for _, addr := range addrs {
-			all = append(all, front{name, addr})
+	for _, f := range []struct {
+		name  string
+		addrs []string
+	}{{"finger", x.flags.Finger}, {"gemini", x.flags.Gemini}, {"nex", x.flags.Nex}, {"spartan", x.flags.Spartan}} {
+		for _, addr := range f.addrs {
+			all = append(all, front{f.name, addr})
 		}
 	}
-	slices.SortFunc(all, func(a, b front) int { return strings.Compare(a.name, b.name) })
 	return all
 }
 
@@ -153,35 +143,27 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 	if no := x.mayNotAsk(); no != nil && len(list) > 0 {
 		return no
 	}
+	host := cmp.Or(x.flags.Host, "localhost")
+	dialer := ask.Dialer{TLS: &tls.Config{ServerName: host, InsecureSkipVerify: true}} // #nosec G402: the check of certificates compares it
 	for _, f := range list {
 		addr := x.reached(f.addr, strconv.Itoa(selector.PortOf(f.name)))
-		if err := x.askFront(ctx, f.name, addr); err != nil {
+		request := map[string]string{"gemini": "gemini://" + host + "/\r\n", "spartan": host + " / 0\r\n", "nex": "/\r\n", "finger": "\r\n"}[f.name]
+		limited, cancel := context.WithTimeout(ctx, askTimeout)
+		body, err := dialer.All(limited, addr, f.name == "gemini", request, maxReply)
+		cancel()
+		line, _, _ := bytes.Cut(body, []byte("\r\n"))
+		switch {
+		case err != nil:
 			all = append(all, faultf(x.restart(), "%s://%s: %v", f.name, addr, err)...)
-		} else {
+		case len(body) == 0:
+			all = append(all, faultf(x.restart(), "%s://%s: the reply is empty", f.name, addr)...)
+		case (f.name == "gemini" || f.name == "spartan") && body[0] != '2':
+			all = append(all, faultf(x.restart(), "%s://%s: the reply is %q", f.name, addr, line)...)
+		default:
 			all = append(all, okf("%s://%s answers", f.name, addr)...)
 		}
 	}
 	return all
-}
-
-// askFront requests the start over a protocol beside Gopher.
-func (x *examination) askFront(ctx context.Context, name, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	host := cmp.Or(x.flags.Host, "localhost")
-	request := map[string]string{"gemini": "gemini://" + host + "/\r\n", "spartan": host + " / 0\r\n", "nex": "/\r\n", "finger": "\r\n"}[name]
-	dialer := ask.Dialer{TLS: &tls.Config{ServerName: host, InsecureSkipVerify: true}} // #nosec G402: the check of certificates compares it
-	body, err := dialer.All(ctx, addr, name == "gemini", request, maxReply)
-	switch {
-	case err != nil:
-		return err
-	case len(body) == 0:
-		return fmt.Errorf("the reply is empty")
-	case (name == "gemini" || name == "spartan") && body[0] != '2':
-		line, _, _ := bytes.Cut(body, []byte("\r\n"))
-		return fmt.Errorf("the reply is %q", line)
-	}
-	return nil
 }
 
 // noindex asks for pages as a browser does, and compares X-Robots-Tag with the policy: of
@@ -189,9 +171,6 @@ func (x *examination) askFront(ctx context.Context, name, addr string) error {
 func (x *examination) noindex(ctx context.Context) []Finding {
 	if x.flags.HTTP != "view" {
 		return nil
-	}
-	if no := x.mayNotAsk(); no != nil {
-		return no
 	}
 	if no := x.sameTree(ctx); no != nil {
 		return no
@@ -216,36 +195,26 @@ func (x *examination) noindex(ctx context.Context) []Finding {
 	if len(x.sight.Pages) == 0 {
 		return unknownf("no page to request")
 	}
-	return okf("%d of %d pages, as the annotations say", marked, len(x.sight.Pages))
+	return okf("%d of %d pages have noindex, as the annotations say", marked, len(x.sight.Pages))
 }
 
 // page requests the head of a page.
 func (x *examination) page(ctx context.Context, sel string) (*http.Response, error) {
-	conn, err := x.dial(ctx)
+	to := url.URL{Scheme: "http", Host: x.at[0], Path: sel}
+	r, err := http.NewRequestWithContext(ctx, http.MethodHead, to.String(), nil)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close() }()
-	r, err := http.NewRequestWithContext(ctx, http.MethodHead, "http://localhost/", nil)
-	if err != nil {
-		return nil, err
-	}
-	r.URL.Path, r.Host = sel, cmp.Or(x.flags.Host, x.at[0].Addr().String())
+	r.Host = cmp.Or(x.flags.Host, to.Hostname())
 	r.Header.Set("Accept", "text/html")
-	r.Close = true
-	if err := r.Write(conn); err != nil {
-		return nil, err
-	}
-	return http.ReadResponse(bufio.NewReader(conn), r)
+	client := http.Client{Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return client.Do(r)
 }
 
 // search asks for the newest texts by name: the index must have them.
 func (x *examination) search(ctx context.Context) []Finding {
 	if !x.flags.Search {
 		return nil
-	}
-	if no := x.mayNotAsk(); no != nil {
-		return no
 	}
 	if no := x.sameTree(ctx); no != nil {
 		return no
@@ -281,17 +250,13 @@ func (x *examination) search(ctx context.Context) []Finding {
 
 // shown returns the certificate that the server shows for a name.
 func (x *examination) shown(ctx context.Context, name string) (cert []byte, err error) {
-	conn, err := x.dial(ctx)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	dialer := ask.Dialer{TLS: &tls.Config{ServerName: name, InsecureSkipVerify: true}} // #nosec G402: it is compared with the file
+	conn, err := dialer.Connect(ctx, x.at[0], true)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := netip.ParseAddr(name); err == nil {
-		name = ""
-	}
-	c := tls.Client(conn, &tls.Config{ServerName: name, InsecureSkipVerify: true}) // #nosec G402: it is compared with the file
-	if err := c.HandshakeContext(ctx); err != nil {
-		return nil, err
-	}
-	return c.ConnectionState().PeerCertificates[0].Raw, nil
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw, nil
 }

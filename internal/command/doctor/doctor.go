@@ -76,10 +76,10 @@ type examination struct {
 	*Doctor
 	units  map[string]properties // of systemd; empty: it does not manage gophd
 	flags  *daemon.Flags
-	failed error // why the settings cannot be read
-	at     []netip.AddrPort
-	sight  sight // what the service sees of the disk
-	faults int   // found so far
+	failed error    // why the settings cannot be read
+	at     []string // addresses
+	sight  sight    // what the service sees of the disk
+	faults int      // found so far
 	said   map[string]reply
 	same   []Finding // the faults of robots.txt, once it was requested
 }

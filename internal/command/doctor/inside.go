@@ -19,10 +19,11 @@ import (
 // A sight is what the account of the service sees of the disk, in the service's namespaces.
 type sight struct {
 	Findings []Finding
-	Homes    []string // directories of users that it can list
-	Robots   []byte   // the robots.txt of the tree
-	Pages    []page   // the top-level directories
-	Texts    []text   // the newest texts that robots may fetch
+	Users    int                // whose directories it serves
+	Homes    map[string]Finding // why it does not serve others, by the directories
+	Robots   []byte             // the robots.txt of the tree
+	Pages    []page             // the top-level directories
+	Texts    []text             // the newest texts that robots may fetch
 }
 
 // A page is a directory as browsers request it.

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -45,7 +44,7 @@ func (x *examination) hostName(ctx context.Context) []Finding {
 	addrs, err := resolve(ctx, name)
 	switch {
 	case own && !strings.Contains(name, "."):
-		return okf("menus have the address that a visitor has reached: this machine is called %s, without a domain", name)
+		return okf("this machine is called %s, without a domain: menus have the address that the visitor has reached", name)
 	case err != nil || len(addrs) == 0:
 		return faultf(correct, "menus call this host %s, which cannot be looked up: %v; NAME is the one that others know", name, err)
 	}
@@ -64,109 +63,82 @@ func (x *examination) hostName(ctx context.Context) []Finding {
 // certificates reports whether each can be read, is valid, and is the one that the server
 // shows.
 func (x *examination) certificates(ctx context.Context) (all []Finding) {
-	pairs := x.flags.SelfSigned()
-	if x.flags.TLSSelfSigned == "" {
-		pairs = nil
+	var pairs []keypair.CertKey
+	if x.flags.TLSSelfSigned != "" {
+		pairs = x.flags.SelfSigned()
 	}
 	for i, file := range x.flags.TLSCert[:min(len(x.flags.TLSCert), len(x.flags.TLSKey))] {
 		pairs = append(pairs, keypair.CertKey{Cert: file, Key: x.flags.TLSKey[i]})
 	}
-	covered, bought := map[string]bool{}, false
+	var names []string
+	for _, host := range append([]string{x.flags.Host}, x.flags.VHosts...) {
+		if name, _, _ := strings.Cut(host, "="); name != "" {
+			names = append(names, name)
+		}
+	}
+	var certs []*x509.Certificate
+	mend := x.selfSigned()
 	for _, pair := range pairs {
 		file, handed := x.source(pair.Cert)
 		key, _ := x.source(pair.Key)
-		if x.exists(file) {
-			f, selfSigned := x.certificate(ctx, file, key, handed, covered)
-			all, bought = append(all, f...), bought || !selfSigned
-		}
+		loaded, err := tls.LoadX509KeyPair(x.onMachine(file), x.onMachine(key))
+		switch {
+		case err == nil:
+			certs = append(certs, loaded.Leaf)
+			all = append(all, x.certificate(ctx, loaded.Leaf, file, key, handed, names)...)
+			if !isSelfSigned(loaded.Leaf) {
+				mend = diag.Command("certbot", "certonly", "--expand", "-d", strings.Join(names, ","))
+			}
+		case os.IsPermission(err) && os.Geteuid() != 0:
+			all = append(all, unknownf("%v", err)...)
+		} // the check of keys reports others
 	}
 
 	// A client that asks for a host refuses the certificate of another one.
-	var lacking, names []string
-	if x.flags.Host != "" {
-		names = []string{x.flags.Host}
-	}
-	for _, host := range x.flags.VHosts {
-		name, _, _ := strings.Cut(host, "=")
-		names = append(names, name)
-	}
-	for _, name := range names {
-		if _, err := netip.ParseAddr(name); err != nil && len(covered) > 0 && !covered[name] {
-			lacking = append(lacking, name)
-		}
-	}
-	if len(lacking) > 0 && !slices.ContainsFunc(all, isFault) {
-		mend := x.selfSigned()
-		if bought {
-			mend = diag.Command("certbot", "certonly", "--expand", "-d", strings.Join(names, ","))
-		}
+	lacking := slices.DeleteFunc(names, func(name string) bool {
+		_, err := netip.ParseAddr(name)
+		return err == nil || slices.ContainsFunc(certs, func(cert *x509.Certificate) bool { return cert.VerifyHostname(name) == nil })
+	})
+	if len(certs) > 0 && len(lacking) > 0 && !slices.ContainsFunc(all, isFault) {
 		all = append(all, faultf(mend, "no certificate is for %s", strings.Join(lacking, ", "))...)
 	}
 	return all
 }
 
-// certificate examines one certificate, and notes the hosts that it covers.
-func (x *examination) certificate(ctx context.Context, file, key string, handed bool, covered map[string]bool) (all []Finding, selfSigned bool) {
-	pair, err := tls.LoadX509KeyPair(x.onMachine(file), x.onMachine(key))
-	var cert *x509.Certificate
-	if err == nil {
-		cert, err = x509.ParseCertificate(pair.Certificate[0])
+func isSelfSigned(cert *x509.Certificate) bool { return bytes.Equal(cert.RawIssuer, cert.RawSubject) }
+
+// certificate examines one certificate.
+func (x *examination) certificate(ctx context.Context, cert *x509.Certificate, file, key string, handed bool, names []string) []Finding {
+	renew := diag.Command("certbot", "renew")
+	if isSelfSigned(cert) {
+		renew = diag.Command("rm", "--", file, key) + " && " + x.restart()
 	}
-	if err != nil {
-		if os.IsPermission(err) && os.Geteuid() != 0 {
-			return unknownf("%v", err), false
-		}
-		return nil, true // the check of keys says so
-	}
-	covered[""] = true
-	for _, host := range append([]string{x.flags.Host}, x.flags.VHosts...) {
-		host, _, _ = strings.Cut(host, "=")
-		if host != "" && cert.VerifyHostname(host) == nil {
-			covered[host] = true
-		}
-	}
-	selfSigned = bytes.Equal(cert.RawIssuer, cert.RawSubject)
 	ends := cert.NotAfter.Format(time.DateOnly)
 	switch {
 	case time.Now().After(cert.NotAfter):
-		return faultf(renew(selfSigned, file, key, x.restart()), "%s expired on %s", file, ends), selfSigned
+		return faultf(renew, "%s expired on %s", file, ends)
 	case time.Until(cert.NotAfter) < 7*24*time.Hour:
-		return faultf(renew(selfSigned, file, key, x.restart()), "%s expires on %s and was not renewed", file, ends), selfSigned
+		return faultf(renew, "%s expires on %s and was not renewed", file, ends)
 	}
 
 	// Until version 0.3 gophd put the machine's own name into its pair.
 	also := ""
-	if machine := strings.TrimSpace(x.read("/etc/hostname")); selfSigned && machine != "" && !covered[machine] && machine != x.flags.Host && cert.VerifyHostname(machine) == nil {
-		also = "; it tells everybody that this machine is called " + machine + ": without the pair gophd makes one for each host, which clients of Gemini must accept anew (" +
-			renew(true, file, key, x.restart()) + ")"
+	if machine := strings.TrimSpace(x.read("/etc/hostname")); isSelfSigned(cert) && machine != "" && !slices.Contains(names, machine) && cert.VerifyHostname(machine) == nil {
+		also = "; it tells everybody that this machine is called " + machine + ": without the pair gophd makes one for each host, which clients of Gemini must accept anew (" + renew + ")"
 	}
 	if x.mayNotAsk() != nil {
-		return okf("%s, valid until %s%s", file, ends, also), selfSigned
+		return okf("%s, valid until %s%s", file, ends, also)
 	}
-	shown, err := x.shown(ctx, cmp.Or(firstName(cert), x.flags.Host))
+	shown, err := x.shown(ctx, slices.Concat(cert.DNSNames, []string{x.flags.Host})[0])
 	switch {
 	case err != nil:
-		return faultf(x.restart(), "no TLS at %s: %v", x.at[0], err), selfSigned
+		return faultf(x.restart(), "no TLS at %s: %v", x.at[0], err)
 	case !bytes.Equal(shown, cert.Raw) && handed:
-		return faultf(diag.Command("systemctl", "restart", "gophd"), "the server shows another certificate than %s: systemd hands it over at a start", file), selfSigned
+		return faultf(diag.Command("systemctl", "restart", "gophd"), "the server shows another certificate than %s: systemd hands it over at a start", file)
 	case !bytes.Equal(shown, cert.Raw):
-		return faultf(x.reload(), "the server shows another certificate than %s", file), selfSigned
+		return faultf(x.reload(), "the server shows another certificate than %s", file)
 	}
-	return okf("%s, valid until %s, is the one that the server shows%s", file, ends, also), selfSigned
-}
-
-func firstName(cert *x509.Certificate) string {
-	if len(cert.DNSNames) == 0 {
-		return ""
-	}
-	return cert.DNSNames[0]
-}
-
-func renew(selfSigned bool, file, key, restart string) string {
-	if selfSigned {
-		return diag.Command("rm", "--", file, key) + " && " + restart
-	}
-	return diag.Command("certbot", "renew")
+	return okf("%s, valid until %s, is the one that the server shows%s", file, ends, also)
 }
 
 // source is the file behind a credential of the unit: what the server has at hand is a copy.

@@ -24,10 +24,10 @@ var (
 
 // addresses returns where the server is asked: at each port that its socket or a flag
 // names, at an address of this machine, if possible the one that the world reaches.
-func (x *examination) addresses() (all []netip.AddrPort) {
+func (x *examination) addresses() (all []string) {
 	var listen []string
 	for line := range strings.Lines(x.units["gophd.socket"]["Listen"]) {
-		if addr, kind, _ := strings.Cut(strings.TrimSpace(line), " "); kind == "(Stream)" {
+		if addr, ok := strings.CutSuffix(strings.TrimSpace(line), " (Stream)"); ok {
 			listen = append(listen, addr)
 		}
 	}
@@ -39,19 +39,16 @@ func (x *examination) addresses() (all []netip.AddrPort) {
 		listen = []string{"70"}
 	}
 	for _, addr := range listen {
-		host, port, _ := net.SplitHostPort(x.reached(addr, "70"))
-		ip, err := netip.ParseAddr(host)
-		if err != nil {
-			ip = x.ownAddress()
-			if found, err := net.LookupIP(host); err == nil && len(found) > 0 {
-				ip, _ = netip.AddrFromSlice(found[0])
-			}
-		}
-		if n, err := strconv.ParseUint(port, 10, 16); err == nil && !strings.HasPrefix(addr, "/") {
-			all = append(all, netip.AddrPortFrom(ip.Unmap(), uint16(n)))
+		if !strings.HasPrefix(addr, "/") {
+			all = append(all, x.reached(addr, "70"))
 		}
 	}
 	return all
+}
+
+func portOf(addr string) string {
+	_, port, _ := net.SplitHostPort(addr)
+	return port
 }
 
 // reached is where this machine reaches an address that something listens at.
@@ -81,54 +78,53 @@ func (x *examination) ownAddress() netip.Addr {
 
 // port reports who holds the ports of the server.
 func (x *examination) port(ctx context.Context) (all []Finding) {
-	var done []uint16
+	var done []string
 	for _, at := range x.at {
-		if slices.Contains(done, at.Port()) {
-			continue
+		if port := portOf(at); !slices.Contains(done, port) {
+			done = append(done, port)
+			all = append(all, x.onePort(ctx, port)...)
 		}
-		done = append(done, at.Port())
-		all = append(all, x.onePort(ctx, at.Port())...)
 	}
 	return all
 }
 
 // unseen reports on a port whose holder only root sees: gophd is known by what it says.
-func (x *examination) unseen(ctx context.Context, port uint16) []Finding {
-	if x.at[0].Port() != port {
-		return okf("port %d is held; root sees by which program", port)
+func (x *examination) unseen(ctx context.Context, port string) []Finding {
+	if portOf(x.at[0]) != port {
+		return okf("port %s is held; root sees by which program", port)
 	}
 	if text, err := x.ask(ctx, "robots.txt"); err == nil && bytes.HasPrefix(text, []byte(madeByGophd)) {
-		return okf("port %d is held by gophd", port)
+		return okf("port %s is held by gophd", port)
 	}
-	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"), "port %d is held by another program than gophd; root sees by which", port)
+	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"), "port %s is held by another program than gophd; root sees by which", port)
 }
 
 // onePort reports who holds a port.
-func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
+func (x *examination) onePort(ctx context.Context, port string) []Finding {
 	inodes := x.listeners(port)
 	if len(inodes) == 0 {
 		switch {
 		case x.Settings == nil && !x.underSystemd() && x.exists(openrcFile):
-			return faultf(diag.Command("rc-service", "gophd", "start"), "nothing listens at port %d", port)
+			return faultf(diag.Command("rc-service", "gophd", "start"), "nothing listens at port %s", port)
 		case !x.underSystemd():
-			return faultf(x.start(), "nothing listens at port %d", port)
+			return faultf(x.start(), "nothing listens at port %s", port)
 		}
-		return faultf(resetFailed+"; "+enableGophd, "nothing listens at port %d", port)
+		return faultf(resetFailed+"; "+enableGophd, "nothing listens at port %s", port)
 	}
 	pid, program, service := x.holder(inodes)
 	other := service
 	switch {
 	case program == "gophd":
-		return okf("port %d is held by gophd", port)
+		return okf("port %s is held by gophd", port)
 	case program == "systemd", program == "":
 		if other = x.otherSocket(ctx, port); other == "" && program == "" {
 			return x.unseen(ctx, port)
 		} else if other == "" {
-			return okf("port %d is held by systemd, for gophd", port)
+			return okf("port %s is held by systemd, for gophd", port)
 		}
 		program = "systemd, for " + other
 	case service == "":
-		return faultf(diag.Command("kill", pid), "port %d is held by %s, which no unit has started", port, program)
+		return faultf(diag.Command("kill", pid), "port %s is held by %s, which no unit has started", port, program)
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(other, ".service"), ".socket")
 	units := []string{other}
@@ -139,7 +135,7 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 		}
 	}
 	f := Finding{
-		Text: fmt.Sprintf("port %d is held by %s", port, program),
+		Text: fmt.Sprintf("port %s is held by %s", port, program),
 		Type: diag.Command(append([]string{"systemctl", "disable", "--now"}, units...)...) + " && " + enableGophd,
 		Back: diag.Command("systemctl", "disable", "--now", "gophd.socket", "gophd.service") + " && " + diag.Command("systemctl", "enable", "--now", other),
 		Both: diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d") + " && " + diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf", "/etc/systemd/system/gophd.socket.d/") +
@@ -154,12 +150,13 @@ func (x *examination) onePort(ctx context.Context, port uint16) []Finding {
 }
 
 // listeners returns the inodes of the TCP sockets that listen at a port (proc_net_tcp(5)).
-func (x *examination) listeners(port uint16) (inodes []string) {
+func (x *examination) listeners(port string) (inodes []string) {
 	const listening = "0A"
+	number, _ := strconv.Atoi(port)
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		for line := range strings.Lines(x.read(table)) {
 			f := strings.Fields(line)
-			if len(f) > 9 && f[3] == listening && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) {
+			if len(f) > 9 && f[3] == listening && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) {
 				inodes = append(inodes, f[9])
 			}
 		}
@@ -196,11 +193,11 @@ func (x *examination) holder(inodes []string) (pid, program, service string) {
 }
 
 // otherSocket returns the unit of another server for which systemd listens at a port.
-func (x *examination) otherSocket(ctx context.Context, port uint16) string {
+func (x *examination) otherSocket(ctx context.Context, port string) string {
 	out, _ := x.command(ctx, "systemctl", "list-sockets", "--no-legend", "--no-pager", "--plain")
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if len(f) > 1 && strings.HasSuffix(":"+f[0], ":"+strconv.Itoa(int(port))) && !strings.HasPrefix(f[1], "gophd") {
+		if len(f) > 1 && strings.HasSuffix(":"+f[0], ":"+port) && !strings.HasPrefix(f[1], "gophd") {
 			return f[1]
 		}
 	}
@@ -209,10 +206,9 @@ func (x *examination) otherSocket(ctx context.Context, port uint16) string {
 
 // pid is the process that holds the server's port, or PID if this user does not see it.
 func (x *examination) pid() string {
-	port := uint16(70)
-	if len(x.at) > 0 {
-		port = x.at[0].Port()
+	if len(x.at) == 0 {
+		return "PID"
 	}
-	pid, _, _ := x.holder(x.listeners(port))
+	pid, _, _ := x.holder(x.listeners(portOf(x.at[0])))
 	return cmp.Or(pid, "PID")
 }

@@ -214,23 +214,12 @@ func parseSettings(text string) (all []setting) {
 	return all
 }
 
+var quotedWord = regexp.MustCompile(`(?:[^\s"']|"[^"]*"|'[^']*')+`)
+
 // unquoted splits a line at blanks outside of quotes.
 func unquoted(line string) (words []string) {
-	var quote rune
-	for _, word := range strings.FieldsFunc(strings.Map(func(r rune) rune {
-		switch {
-		case quote == 0 && (r == '"' || r == '\''):
-			quote = r
-			return -1
-		case quote != 0 && r == quote:
-			quote = 0
-			return -1
-		case quote != 0 && r == ' ':
-			return '\x00' // stays inside its word
-		}
-		return r
-	}, line), func(r rune) bool { return r == ' ' || r == '\t' }) {
-		words = append(words, strings.ReplaceAll(word, "\x00", " "))
+	for _, word := range quotedWord.FindAllString(line, -1) {
+		words = append(words, strings.NewReplacer(`"`, "", "'", "").Replace(word))
 	}
 	return words
 }
@@ -312,7 +301,7 @@ func (x *examination) restart() string {
 	switch {
 	case x.AsService:
 		return restartLater
-	case x.Settings != nil && len(x.at) > 0 && len(x.listeners(x.at[0].Port())) == 0:
+	case x.Settings != nil && len(x.at) > 0 && len(x.listeners(portOf(x.at[0]))) == 0:
 		return x.start()
 	case x.Settings != nil:
 		return diag.Command("kill", x.pid()) + "; " + x.start()

@@ -8,20 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/check"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
-	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/menu"
@@ -61,47 +60,34 @@ func (d *Doctor) look(ctx context.Context) sight {
 	if x.flags.Root == "" || x.failed != nil {
 		return x.sight
 	}
-	tree, snap, done, err := x.readTree(ctx)
+	conf, programs, err := x.flags.Parts()
 	if err != nil {
-		if !slices.ContainsFunc(x.sight.Findings, isFault) {
-			add("annotations", faultf(x.restart(), "the tree cannot be read: %v", exit.Root(x.flags.Root, err)))
-		}
-		return x.sight
+		return x.sight // the check of settings says so
 	}
-	defer done()
-	add("annotations", x.annotations(tree.View(ctx), snap))
-	add("content", x.content(ctx, tree))
-	x.sight.Robots = snap.Robots
-	x.pages(snap)
-	x.newest(tree.View(ctx), snap)
-	if x.flags.Users != "" {
-		_, dirs := x.userDirs()
-		x.sight.Homes = slices.DeleteFunc(dirs, func(dir string) bool { _, err := os.ReadDir(x.onMachine(dir)); return err != nil })
-	}
-	return x.sight
-}
-
-// readTree reads the tree and compiles its policy. The caller calls done.
-func (x *examination) readTree(ctx context.Context) (tree *site.Site, snap *site.Snapshot, done func(), err error) {
-	conf, _, err := x.flags.Parts()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	conf.Watch, conf.Files, conf.Users = site.WatchOff, true, x.onMachine(conf.Users)
+	conf.Users, conf.Capsules = x.onMachine(conf.Users), x.onMachine(conf.Capsules)
 	for name, dir := range conf.Mounts {
 		conf.Mounts[name] = x.onMachine(dir)
 	}
-	tree, err = site.Open(x.onMachine(x.flags.Root), conf)
-	if err != nil {
-		return nil, nil, nil, err
+	o := check.Options{Progress: x.Err, Site: conf, Programs: programs, Charset: x.flags.Charset, Search: x.flags.Search, RootHomes: true}
+	_, err = check.Examine(ctx, x.onMachine(x.flags.Root), o, func(found *check.Outcome, v *site.View, at func(label string) string) {
+		path := func(label string) string {
+			return "/" + strings.TrimPrefix(strings.TrimPrefix(at(label), x.Machine), "/")
+		}
+		add("annotations", x.annotations(v, path))
+		add("content", x.content(found, at, path))
+		for _, name := range v.Trees() {
+			if strings.HasPrefix(name, "~") {
+				x.sight.Users++
+			}
+		}
+		x.sight.Robots = v.Now().Robots
+		x.pages(v.Now())
+		x.newest(v)
+	})
+	if err != nil && !slices.ContainsFunc(x.sight.Findings, isFault) {
+		add("annotations", faultf(x.restart(), "the tree cannot be read: %v", exit.Root(x.flags.Root, err)))
 	}
-	defer terminal.Progress(x.Err, func() string { return fmt.Sprintf("reading the tree: %d directories", tree.Scanned()) })()
-	snap, stop, err := tree.Read(ctx)
-	if err != nil {
-		tree.Close()
-		return nil, nil, nil, err
-	}
-	return tree, snap, func() { _ = stop(); tree.Close() }, nil
+	return x.sight
 }
 
 // preconditions tests what a start needs of the machine.
@@ -246,95 +232,63 @@ func (x *examination) starts(socket string) string {
 var self *sandbox.Identity
 
 // annotations reports what authors wrote and did not get.
-func (x *examination) annotations(v *site.View, snap *site.Snapshot) (all []Finding) {
-	for _, r := range snap.Reports {
-		file := x.path(v, r.File)
+func (x *examination) annotations(v *site.View, path func(label string) string) (all []Finding) {
+	for _, r := range v.Now().Reports {
+		file := path(r.File)
+		dir := filepath.Dir(file)
+		command := ""
 		switch {
 		case r.Code == policy.CodeNotRead:
-			all = append(all, faultf(diag.Command("mv", "--", file, path.Join(path.Dir(file), ".robots")), "%s: %s", r.Place(), r.Message)...)
-		case r.Code == policy.CodeUnreadable && self.Access(v.Path(path.Dir(r.File)), sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
+			command = diag.Command("mv", "--", file, filepath.Join(dir, ".robots"))
+		case r.Code == policy.CodeUnreadable && self.Access(x.onMachine(dir), sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
 		case r.Code == policy.CodeUnreadable:
-			all = append(all, faultf(x.open(file), "%s: %s", r.Place(), r.Message)...)
+			command = diag.Command("chmod", "o+rX", "--", file)
 		case r.Severity == diag.Error, r.Code == "R7-MEANT":
-			words := []string{"gophd", "robots", "check"}
+			command = diag.Command("gophd", "robots", "check", "--", x.flags.Root)
 			if user, _, ok := strings.Cut(r.File, "/"); ok && strings.HasPrefix(user, "~") {
-				words = append(words, "-at", "/"+user+"/", "--", x.path(v, user))
-			} else {
-				words = append(words, "--", x.flags.Root)
+				command = diag.Command("gophd", "robots", "check", "-at", "/"+user+"/", "--", path(user))
 			}
-			all = append(all, faultf(diag.Command(words...), "%s: %s", r.Place(), r.Message)...)
+		}
+		if command != "" {
+			all = append(all, faultf(command, "%s: %s", r.Place(), r.Message)...)
 		}
 	}
 	if all == nil {
-		return okf("all are read")
+		return okf("all annotations are read")
 	}
 	return all
 }
 
-// path is where a name of the tree lies on the examined machine.
-func (x *examination) path(v *site.View, name string) string {
-	return "/" + strings.TrimPrefix(strings.TrimPrefix(v.Path(name), x.Machine), "/")
-}
-
-// open is the command that lets the account of the server read a file or a directory.
-func (x *examination) open(file string) string {
-	if info, err := os.Lstat(x.onMachine(file)); err == nil && info.IsDir() {
-		return diag.Command("chmod", "o+rx", "--", file)
-	}
-	return diag.Command("chmod", "o+r", "--", file)
-}
-
-// content reports maps and directories that the account of the server cannot read, and
-// files with private keys that everybody can fetch.
-func (x *examination) content(ctx context.Context, tree *site.Site) (all []Finding) {
-	v := tree.View(ctx)
-	files := 0
-	var closed []string
-	var walk func(dir string)
-	walk = func(dir string) {
-		v.Forget() // memory for one directory at a time
-		entries, err := v.Entries(dir)
-		if errors.Is(err, fs.ErrPermission) {
-			all = append(all, faultf(x.open(x.path(v, dir)), "the account of the server cannot list %s", x.path(v, dir))...)
-			return
+// content reports what gophd check has found of files that the account of the server cannot
+// read, and of private keys. What keeps homes from being served is noted.
+func (x *examination) content(found *check.Outcome, at, path func(label string) string) (all []Finding) {
+	x.sight.Homes = map[string]Finding{}
+	note := ""
+	for _, d := range found.Findings {
+		file := path(d.File)
+		message := strings.ReplaceAll(strings.Replace(d.Message, "this user", "the account of the server", 1), x.Machine, "")
+		mend := strings.ReplaceAll(d.Hint, x.Machine, "")
+		user, isTop := strings.CutPrefix(strings.TrimPrefix(d.File, "gemini="), "~")
+		isTop = isTop && !strings.Contains(user, "/")
+		switch {
+		case d.Code == check.CodeKey:
+			move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " + diag.Command("mv", "--", file, x.private())
+			all = append(all, faultf(move, "everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)...)
+		case d.Code != check.CodeRead:
+		case isTop && user == d.File[1:]:
+			x.sight.Homes[strings.Replace(x.flags.Users, "*", user, 1)] = faultf(mend, "%s", message)[0]
+		case isTop:
+			x.sight.Homes[strings.Replace(x.flags.UsersGemini, "*", user, 1)] = faultf(mend, "%s", message)[0]
+		case self.Access(at(d.File), sandbox.MayRead) != nil:
+			all = append(all, faultf(mend, "%s: %s", file, message)...)
+		default:
+			note = "; " + message
 		}
-		for _, e := range entries {
-			name := selector.Join(dir, e.Name())
-			if e.IsDir() && ctx.Err() == nil {
-				walk(name)
-				continue
-			}
-			if !e.Type().IsRegular() {
-				continue
-			}
-			files++
-			f, err := v.Lookup(name)
-			switch {
-			case err == nil && keypair.InText(f):
-				move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " + diag.Command("mv", "--", x.path(v, name), x.private())
-				all = append(all, faultf(move, "everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", name)...)
-			case errors.Is(self.Access(v.Path(name), sandbox.MayRead), fs.ErrPermission) && menu.IsMap(e.Name()):
-				all = append(all, faultf(x.open(x.path(v, name)), "the account of the server cannot read %s, so its directory has another menu", x.path(v, name))...)
-			case errors.Is(self.Access(v.Path(name), sandbox.MayRead), fs.ErrPermission):
-				closed = append(closed, name)
-			}
-			if err == nil {
-				_ = f.Close()
-			}
-		}
-	}
-	walk(".")
-	for _, top := range v.Trees() {
-		walk(top)
 	}
 	if all != nil {
 		return all
 	}
-	note := ""
-	if len(closed) > 0 {
-		note = fmt.Sprintf("; %s that the account of the server cannot read, such as %s", diag.Count(len(closed), "file", "files"), closed[0])
-	}
-	return okf("no private key in %s%s", diag.Count(files, "file", "files"), note)
+	return okf("no private key in %s%s", diag.Count(found.Files, "file", "files"), note)
 }
 
 // pages lists the start and the top-level directories.
@@ -351,51 +305,35 @@ func (x *examination) pages(snap *site.Snapshot) {
 
 // newest finds the three newest texts that robots may fetch. What is younger than ten
 // seconds may still be on its way into the index.
-func (x *examination) newest(v *site.View, snap *site.Snapshot) {
+func (x *examination) newest(v *site.View) {
 	const most = 3
 	type candidate struct {
 		name string
 		when time.Time
 	}
 	var all []candidate
-	var walk func(dir *site.Dir, at string)
-	walk = func(dir *site.Dir, at string) {
-		for _, file := range dir.Files {
-			name, when := selector.Join(at, file.Name), time.Unix(0, file.Modified)
-			if typ, known := menu.TypeOf(file.Name); !known || typ != menu.TypeText || time.Since(when) < 10*time.Second || snap.Compiled.DeniedToAll(name, false) {
-				continue
+	for dir, d := range v.Now().Tree.All() {
+		for _, file := range d.Files {
+			name, when := selector.Join(dir, file.Name), time.Unix(0, file.Modified)
+			if typ, known := menu.TypeOf(file.Name); known && typ == menu.TypeText && time.Since(when) > 10*time.Second && !v.Now().Compiled.DeniedToAll(name, false) {
+				all = append(all, candidate{name, when})
 			}
-			all = append(all, candidate{name, when})
-		}
-		for _, sub := range dir.Dirs {
-			walk(sub, selector.Join(at, sub.Name))
 		}
 	}
-	walk(snap.Tree, ".")
 	slices.SortFunc(all, func(a, b candidate) int { return b.when.Compare(a.when) })
 	for _, c := range all {
+		if len(x.sight.Texts) == most {
+			break
+		}
 		body, err := v.ReadFile(c.name)
-		if err != nil || len(body) > 64<<10 || !utf8.Valid(body) || len(x.sight.Texts) == most {
-			continue
+		if err == nil && len(body) <= 64<<10 && utf8.Valid(body) {
+			x.sight.Texts = append(x.sight.Texts, text{selector.Canonical(c.name, false), bytes.ReplaceAll(body, []byte("\r"), nil)})
 		}
-		x.sight.Texts = append(x.sight.Texts, text{selector.Canonical(c.name, false), bytes.ReplaceAll(body, []byte("\r"), nil)})
 	}
 }
 
-// userDirs returns the directory of all homes, and the directories of users in them.
-func (x *examination) userDirs() (above string, dirs []string) {
-	above, below, _ := strings.Cut(x.flags.Users, "/*")
-	list, _ := os.ReadDir(x.onMachine(cmp.Or(above, "/")))
-	for _, e := range list {
-		dir := filepath.Join(above, e.Name(), below)
-		if _, err := os.Stat(x.onMachine(dir)); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return above, dirs
-}
-
-// homes reports users' directories that the server cannot list. Root sees them all.
+// homes reports users' directories that the server cannot serve. Root sees which of them
+// there are.
 func (x *examination) homes(context.Context) (all []Finding) {
 	if x.flags.Users == "" {
 		return nil
@@ -405,19 +343,16 @@ func (x *examination) homes(context.Context) (all []Finding) {
 			return []Finding{f}
 		}
 	}
-	above, dirs := x.userDirs()
-	for _, dir := range dirs {
-		if slices.Contains(x.sight.Homes, dir) {
-			continue
+	for _, dir := range slices.Sorted(maps.Keys(x.sight.Homes)) {
+		if _, err := os.Stat(x.onMachine(dir)); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, x.sight.Homes[dir])
 		}
-		home, _, _ := strings.Cut(strings.TrimPrefix(dir, above+"/"), "/")
-		all = append(all, faultf(diag.Command("chmod", "o+x", "--", filepath.Join(above, home))+" && "+diag.Command("chmod", "o+rx", "--", dir), "the account of the server may not list %s", dir)...)
 	}
 	switch {
 	case all != nil:
 		return all
-	case len(dirs) == 0:
+	case x.sight.Users == 0:
 		return unknownf("no user has a directory %s", x.flags.Users)
 	}
-	return okf("%s", diag.Count(len(dirs), "user has", "users have")+" a directory")
+	return okf("%s", diag.Count(x.sight.Users, "user has", "users have")+" a directory")
 }

@@ -94,7 +94,7 @@ func (c *Get) send(ctx context.Context, addr string, conf *tls.Config, request s
 	case errors.As(err, new(*unwritableError)):
 		hint = "set XDG_STATE_HOME to a directory that you may write to, or use -insecure"
 	case errors.As(err, new(*tls.CertificateVerificationError)):
-		hint = "-insecure takes any certificate"
+		hint = "-insecure accepts any certificate"
 	case conf != nil && (!errors.As(err, &op) || op.Op != "dial"):
 		hint = "does the server use TLS on that port? gopher:// does not"
 	}

@@ -82,7 +82,7 @@ func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(c.Err, "gophd: this cannot be said in %s:\n", to); err != nil {
+	if _, err := fmt.Fprintf(c.Err, "gophd: these rules cannot be expressed in %s:\n", to); err != nil {
 		return err
 	}
 	return printFindings(c.Err, lost, false)

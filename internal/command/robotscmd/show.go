@@ -47,7 +47,7 @@ func (c *Command) Show(ctx context.Context) error {
 		return err
 	}
 	if c.Annotate && format != readers.Gopher.String() {
-		return exit.Usagef("-format says the same in other words: leave it out", "-annotate is for the file as it is served")
+		return exit.Usagef("leave out -format: in another dialect no line has a source", "-annotate is for the file as it is served")
 	}
 	show := shown{snap: snap, format: format}
 	text, lost := show.text()
@@ -58,7 +58,7 @@ func (c *Command) Show(ctx context.Context) error {
 		return err
 	}
 	if format == network && text == "" {
-		exit.Say(c.Err, "no CRAWLER token: nothing is said about indexing", "put Index: allow or Index: deny into the root's .robots")
+		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing", "put Index: allow or Index: deny into the root's .robots")
 	}
 	return c.printLost(format, lost)
 }

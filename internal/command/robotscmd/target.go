@@ -246,7 +246,7 @@ func unreachable(target string, err error) error {
 func unreachableHint(err error) string {
 	var bad *tls.CertificateVerificationError
 	if errors.As(err, &bad) {
-		return "-insecure takes any certificate"
+		return "-insecure accepts any certificate"
 	}
 	return "until it can be reached, a robot must take everything as denied; -timeout sets how long to wait"
 }

@@ -123,7 +123,7 @@ func (w *Wire) exchange(ctx context.Context, target string, p probe) (*response,
 	case err != nil:
 		r.closed, r.err = true, "reset by the server"
 	case len(r.data) == maxReply:
-		r.err = "a long response"
+		r.err = "more than 256 KiB"
 	default:
 		r.closed = true
 	}
