@@ -79,7 +79,11 @@ func (h *Host) Untyped(r *server.Request, f *Format) (a *Value, ok bool) {
 		return a, true
 	}
 	a.Close()
-	return &Value{Class: Moved, Selector: a.Selector}, true
+	to := a.Selector
+	if strings.HasSuffix(rest, "/") { // whose index may have answered
+		to = rest
+	}
+	return &Value{Class: Moved, Selector: to}, true
 }
 
 // untyped takes an item type off the front of a path.

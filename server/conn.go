@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -22,13 +23,14 @@ type conn struct {
 	ended    bool     // there is no more
 	accepted time.Time
 	remote   netip.AddrPort
-	local    netip.AddrPort // invalid before it is asked for, or if it is unknown
-	asks     string         // for this host, by TLS or as a trusted proxy says
-	proxied  bool           // its PROXY header was read
-	counted  bool           // by the rate limit
-	tooFast  bool           // its client reads so in the session
-	begun    bool           // a part of its reply was sent before it got a goroutine
-	slot     *slot          // nil: it is not counted
+	local    netip.AddrPort    // invalid before it is asked for, or if it is unknown
+	asks     string            // for this host, by TLS or as a trusted proxy says
+	cert     *x509.Certificate // of the client, by TLS; nil: none
+	proxied  bool              // its PROXY header was read
+	counted  bool              // by the rate limit
+	tooFast  bool              // its client reads so in the session
+	begun    bool              // a part of its reply was sent before it got a goroutine
+	slot     *slot             // nil: it is not counted
 
 	cancel atomic.Pointer[context.CancelFunc] // of its request
 }

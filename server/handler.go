@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net/netip"
@@ -59,6 +60,10 @@ type Request struct {
 	// the name in its header (AUTHORITY); "" if none.
 	TLS        bool
 	ServerName string
+
+	// Certificate is what the client has sent ([Protocol.ClientCert]), and has the key of;
+	// nothing else in it was verified. It is nil if the client has sent none.
+	Certificate *x509.Certificate
 
 	// Protocol is the name of the Protocol of a request, and Raw the request as it was
 	// sent. Both are "" for Gopher.

@@ -89,7 +89,7 @@ func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
 		n = 0
 	}
 	line := c.head[:n]
-	*req = Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.asks, http: what == httpLine}
+	*req = Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.asks, Certificate: c.cert, http: what == httpLine}
 	req.Host, req.Port = r.here(req.Local)
 	switch {
 	case r.proto != nil:

@@ -122,6 +122,9 @@ type Protocol struct {
 	// TLS: connections begin with a TLS handshake, after Server.TLS, or are closed.
 	TLS bool
 
+	// ClientCert: clients are asked for a certificate, and need not have one.
+	ClientCert bool
+
 	// Length returns how many bytes of head are the request, or 0 if more of it must
 	// come. It is called again when more has come, with at most 4,096 bytes; a longer
 	// request fails with an Error of the kind BadRequest. What follows the request is
@@ -220,6 +223,10 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 	defer abort()
 	run := s.newRun(ctx, hard)
 	run.proto = p
+	if p != nil && p.ClientCert && s.TLS != nil {
+		run.asking = s.TLS.Clone()
+		run.asking.ClientAuth = tls.RequestClientCert
+	}
 	tcp, err := run.serveTCP(l)
 	if !tcp {
 		err = run.acceptAll(l)
@@ -250,6 +257,7 @@ func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 type run struct {
 	*Server
 	proto      *Protocol       // nil: Gopher, and HTTP
+	asking     *tls.Config     // nil: TLS asks no client for a certificate
 	soft, hard context.Context // soft ends: no new requests. hard ends: no more replies
 	logger     *slog.Logger
 	conns      sync.WaitGroup

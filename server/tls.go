@@ -36,7 +36,7 @@ func (r *run) startTLS(c *conn) error {
 		below.buffer = bufio.NewWriterSize(c.socket, 4*maxRecord)
 	}
 	c.head = nil
-	session := tls.Server(below, r.TLS)
+	session := tls.Server(below, cmp.Or(r.asking, r.TLS))
 	if err := session.HandshakeContext(r.hard); err != nil {
 		_ = below.flush() // the alert
 		return fmt.Errorf("%w: %w", errSilent, err)
@@ -44,7 +44,11 @@ func (r *run) startTLS(c *conn) error {
 	if ack, ok := c.Conn.(interface{ Acknowledge() error }); ok {
 		_ = ack.Acknowledge()
 	}
-	c.tls, c.asks = &tlsConn{Conn: session, below: below}, session.ConnectionState().ServerName
+	state := session.ConnectionState()
+	c.tls, c.asks = &tlsConn{Conn: session, below: below}, state.ServerName
+	if len(state.PeerCertificates) > 0 {
+		c.cert = state.PeerCertificates[0]
+	}
 	return below.flush()
 }
 

@@ -112,7 +112,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	defer signal.Stop(signals)
 	d.announce()
 	tasks, ctx := errgroup.WithContext(ctx)
-	others := &smallnet.Protocols{Hosts: d.hostOf}
+	others := &smallnet.Protocols{Hosts: d.hostOf, ClientCert: len(d.conf.programs) > 0}
 	for _, l := range d.listeners {
 		tasks.Go(func() error {
 			if l.make == nil {

@@ -3,12 +3,19 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"math/big"
 	"net"
 	"net/url"
 	"os"
@@ -20,6 +27,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -60,6 +68,51 @@ func (f *fronts) gemini(request string) (header, body string, err error) {
 	reply, err := io.ReadAll(conn) // an error without close_notify
 	header, body, _ = strings.Cut(string(reply), "\r\n")
 	return header, body, err
+}
+
+// TestClientCertificate: programs get the certificate of a Gemini client. Browsers on the
+// port of Gopher are not asked for one, nor is anybody where there is no program.
+func TestClientCertificate(t *testing.T) {
+	socket := treetest.FastCGI(t, func(env map[string]string, out io.Writer) byte {
+		if env["TLS_CLIENT_HASH"] == "" {
+			_, _ = io.WriteString(out, "60 A certificate, please\r\n")
+			return 0
+		}
+		_, _ = io.WriteString(out, "20 text/plain\r\n"+env["TLS_CLIENT_HASH"]+" "+env["TLS_CLIENT_SUBJECT"]+" "+env["REMOTE_USER"]+" "+env["AUTH_TYPE"])
+		return 0
+	})
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ann", Organization: []string{"Pubnix"}}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	must(t, err)
+	asked := false
+	bearer := harness.AnyCert("127.0.0.1")
+	bearer.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		asked = true
+		return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	}
+	root := t.TempDir()
+	write(t, filepath.Join(root, "a.txt"), "A\n")
+	with, without := serveFronts(t, root, "-fastcgi", "/app="+socket), serveFronts(t, root)
+	for _, c := range []struct {
+		addr, request string
+		conf          *tls.Config
+		asked         bool
+		want          string
+	}{
+		{with.at["gemini"], "gemini://127.0.0.1/app", harness.AnyCert("127.0.0.1"), false, "60 A certificate, please\r\n"},
+		{with.at["gemini"], "gemini://127.0.0.1/app", bearer, true, fmt.Sprintf("20 text/plain\r\nSHA256:%x CN=ann,O=Pubnix ann Certificate", sha256.Sum256(der))},
+		{with.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, true, "20 text/plain; charset=utf-8\r\nA\n"},
+		{with.addr, "a.txt", bearer, false, "A\n"},
+		{without.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, false, "20 text/plain; charset=utf-8\r\nA\n"},
+	} {
+		asked = false
+		reply, err := harness.Exchange("", c.addr, c.request, c.conf)
+		if err != nil || string(reply) != c.want || asked != c.asked {
+			t.Errorf("%s: %q, %v; asked for a certificate: %v", c.request, reply, err, asked)
+		}
+	}
 }
 
 // TestGeminiDiagnostics makes the checks of gemini-diagnostics 1.0.0 by their names.

@@ -20,7 +20,7 @@ var geminiFormat = gemtext("=>")
 // Gemini returns the protocol of Gemini.
 func (f *Protocols) Gemini() *server.Protocol {
 	h := &handler{serve: f.serveGemini, path: geminiPath, hosts: f.Hosts, head: "20 " + robotsType + "\r\n"}
-	return &server.Protocol{Name: "gemini", TLS: true, Error: geminiError, Handler: h, Robots: h.isRobots,
+	return &server.Protocol{Name: "gemini", TLS: true, ClientCert: f.ClientCert, Error: geminiError, Handler: h, Robots: h.isRobots,
 		Length: func(head []byte) int { return lineLength(head, maxURL+1) }}
 }
 
@@ -50,10 +50,7 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	case answer.Question:
 		return send(w, "10 "+oneLine(a.Prompt), nil)
 	case answer.Moved:
-		to := "gemini://" + u.Host + answer.Reference(a.Selector)
-		if r.Query != "" { // or what stands behind a TAB
-			to += "?" + strings.ReplaceAll(url.QueryEscape(r.Query), "+", "%20")
-		}
+		to := "gemini://" + u.Host + reference(r, a)
 		if len(to) > maxURL {
 			return badRequest("The URL has more than 1024 bytes, escaped")
 		}

@@ -37,6 +37,9 @@ type Protocols struct {
 	// that host. The name is the one that the client asks for, "" if it cannot name
 	// one. If ok is false the server has no such host.
 	Hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
+
+	// ClientCert: Gemini asks clients for a certificate, which programs get.
+	ClientCert bool
 }
 
 // handler is the server.Handler of a protocol, and its server.Quick for robots.txt, which
@@ -145,6 +148,16 @@ func pathOf(escaped string) (sel string, err error) {
 		sel = "/"
 	}
 	return sel, nil
+}
+
+// reference leads to where an answer has moved, with the query of the request, which may
+// have been behind a TAB.
+func reference(r *server.Request, a *answer.Value) string {
+	to := answer.Reference(a.Selector)
+	if r.Query != "" {
+		to += "?" + strings.ReplaceAll(url.QueryEscape(r.Query), "+", "%20")
+	}
+	return to
 }
 
 // leaving is the answer to a selector that leads to another site: one link.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ import (
 )
 
 // Spartan: "host path length" and CRLF, then a block of that many bytes, which is the
-// query.
+// query. Without a block, what follows a question mark in the path is.
 
 const maxBlock = 1024
 
@@ -84,6 +85,12 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 		return err
 	}
 	query := block[:n]
+	path, asked, _ := strings.Cut(path, "?") // as a redirect carries a query
+	if query == "" {
+		if query, err = url.PathUnescape(asked); err != nil {
+			return badRequest("Bad query")
+		}
+	}
 	if !utf8.ValidString(query) {
 		query = menu.FromLatin1(query)
 	}
@@ -96,7 +103,7 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	case answer.Question:
 		return send(w, "2 "+kind, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))})
 	case answer.Moved:
-		return send(w, "3 "+answer.Reference(a.Selector), nil)
+		return send(w, "3 "+reference(r, a), nil)
 	case answer.Redirect:
 		if strings.HasPrefix(a.URL, "/") {
 			return send(w, "3 "+a.URL, nil)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +90,14 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 	}
 	if r.Local.IsValid() {
 		p = append(p, [2]string{"LOCAL_ADDR", r.Local.Addr().String()})
+	}
+	if cert := r.Certificate; cert != nil {
+		p = append(p, [][2]string{
+			{"AUTH_TYPE", "Certificate"},
+			{"REMOTE_USER", cert.Subject.CommonName},
+			{"TLS_CLIENT_HASH", fmt.Sprintf("SHA256:%x", sha256.Sum256(cert.Raw))},
+			{"TLS_CLIENT_SUBJECT", cert.Subject.String()},
+		}...)
 	}
 	if s.name != "" {
 		p = append(p, [2]string{"SCRIPT_FILENAME", v.Path(s.name)})
