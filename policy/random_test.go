@@ -357,6 +357,8 @@ func TestOutsidersLines(t *testing.T) {
 	row.Forms, row.Escapes = []readers.Form{readers.URI}, readers.Letter
 	ordered, longest := row, row
 	ordered.Star, longest.Choice = true, readers.LongestPattern
+	ends := row
+	ends.EndStar = true
 	parts, open := longest, longest
 	parts.Names, open.Star, open.Dollar = readers.Part, true, false
 	quotes, runs := open, open
@@ -368,6 +370,8 @@ func TestOutsidersLines(t *testing.T) {
 	}{
 		{ordered, "Allow: /*b\nDisallow: /a/b/\n", "", "READER"},
 		{ordered, "Disallow: /a/b/\nAllow: /a/\n", "", ""},
+		{ends, "Disallow: /a/b\nAllow: /*\n", "", "READER"},
+		{ends, "Disallow: /a/b\nAllow: /\n", "", ""},
 		{parts, "User-agent: foobot\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", "", "PART-NAME"},
 		{parts, "User-agent: bar\nDisallow: /a\nUser-agent: foo\nAllow: /ab\n", "", ""},
 		{open, "Disallow: /*/*$\nAllow: /*9\n", "", "ANCHOR"},

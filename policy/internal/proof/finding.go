@@ -236,8 +236,8 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return Name // to this reader the star or $ is a byte of a name
 	case r.Lacks(readers.NeedsGroups) != 0 || strings.Contains(robot, "+"):
 		return OtherLines
-	case r.Choice == readers.FirstMatch && hasSyntax:
-		return OtherLines
+	case r.Choice == readers.FirstMatch && (hasSyntax || r.EndStar && strings.HasSuffix(c.allows[a.Ref], "*")):
+		return OtherLines // the lines are ordered for readers that take such a star for a byte
 	case robot != "*" && r.Names == readers.Part && !r.First:
 		return PartName // it obeys the groups of all names that are parts of its own
 	}
