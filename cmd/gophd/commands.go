@@ -30,15 +30,13 @@ func checkCommand() *cli.Command {
 		k.Out, k.Err = c.App.Writer, c.App.ErrWriter
 		return k.Check(c.Context, args)
 	}, append([]cli.Flag{
-		ofCommand.text(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
-		ofCommand.text(&k.User, "user", "", "`USER` to check for (default: you; as root: nobody)"),
-		ofCommand.yes(&k.JSON, "json", "answer in JSON"),
-		ofCommand.text(&k.Against.URL, "against", "", "`URL` of the running old server: what it answers, beside gophd"),
-		ofCommand.yes(&k.Against.Mine, "mine", "that server is yours: no pause, and its robots.txt is not heeded"),
-		ofCommand.text(&k.From, "from", "", "`SERVER` whose configuration (in place of DIR) becomes gophd's flags"),
-		ofCommand.list(&k.Serve.VHosts, "vhost", "`NAME=DIR` another site, to be checked, too"),
-		ofCommand.charset(&k.Serve),
-	}, ofCommand.siteFlags(&k.Serve)...)...)
+		row(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
+		row(&k.User, "user", "", "`USER` to check for (default: you; as root: nobody)"),
+		row(&k.JSON, "json", "", "answer in JSON"),
+		row(&k.Against.URL, "against", "", "`URL` of the running old server: what it answers, beside gophd"),
+		row(&k.Against.Mine, "mine", "", "that server is yours: no pause, and its robots.txt is not heeded"),
+		row(&k.From, "from", "", "`SERVER` whose configuration (in place of DIR) becomes gophd's flags"),
+	}, siteFlags(&k.Serve, "vhost", "charset")...)...)
 }
 
 const moveHelp = `
@@ -66,9 +64,9 @@ func doctorCommand() *cli.Command {
 		}
 		return d.Run(c.Context)
 	}, append([]cli.Flag{
-		ofCommand.yes(&d.JSON, "json", "answer in JSON"),
-		ofCommand.text(&d.Only, "only", "", "`CHECK` alone"),
-		ofCommand.yes(&d.AsService, "as-service", "what this process sees of the disk, in JSON"),
+		row(&d.JSON, "json", "", "answer in JSON"),
+		row(&d.Only, "only", "", "`CHECK` alone"),
+		row(&d.AsService, "as-service", "", "what this process sees of the disk, in JSON"),
 	}, serve...)...)
 }
 
@@ -130,8 +128,8 @@ func manualCommand() *cli.Command {
 		m.Out = c.App.Writer
 		return m.Run(args)
 	},
-		ofCommand.yes(&m.Dir, "dir", "print where the pages lie"),
-		ofCommand.text(&m.Unpack, "unpack", "", "write the pages into `DIR`"))
+		row(&m.Dir, "dir", "", "print where the pages lie"),
+		row(&m.Unpack, "unpack", "", "`DIR` to write the pages into"))
 }
 
 func getCommand() *cli.Command {
@@ -140,10 +138,10 @@ func getCommand() *cli.Command {
 		g.Out = c.App.Writer
 		return g.Get(c.Context, args)
 	},
-		ofCommand.yes(&g.Raw, "raw", "as the server sent it"),
-		ofCommand.duration(&g.Timeout, "timeout", 30*time.Second, "`DURATION` for the whole"),
-		ofCommand.text(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
-		ofCommand.yes(&g.Insecure, "insecure", "accept any certificate, for gemini also a changed one"))
+		row(&g.Raw, "raw", "", "as the server sent it"),
+		row(&g.Timeout, "timeout", "30s", "`DURATION` for the whole"),
+		row(&g.MaxSize, "max-size", "1GiB", "`SIZE` after which to give up"),
+		row(&g.Insecure, "insecure", "", "accept any certificate, for gemini also a changed one"))
 }
 
 func wireCommand() *cli.Command {
@@ -152,8 +150,8 @@ func wireCommand() *cli.Command {
 		w.Out = c.App.Writer
 		return w.Run(c.Context, args)
 	},
-		ofCommand.duration(&w.Timeout, "timeout", 5*time.Second, "`DURATION` to wait for one reply"),
-		ofCommand.yes(&w.JSON, "json", "answer in JSON"))
+		row(&w.Timeout, "timeout", "5s", "`DURATION` to wait for one reply"),
+		row(&w.JSON, "json", "", "answer in JSON"))
 }
 
 const wireHelp = `

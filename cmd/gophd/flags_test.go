@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,11 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/source/sitesearch"
+	"github.com/gophd/gophd/internal/watch"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
 
 // flagsOf02 are the flags of version 0.2.0. One that goes must warn throughout 0.3.
@@ -26,6 +32,20 @@ func TestFlagsAreStillThere(t *testing.T) {
 		if !slices.Contains(names, name) {
 			t.Errorf("-%s is gone", name)
 		}
+	}
+}
+
+// TestDefaults: a server that gophd starts has the defaults of the packages below it.
+func TestDefaults(t *testing.T) {
+	var f daemon.Flags
+	for _, o := range serveFlags(&f) {
+		must(t, o.Apply(flag.NewFlagSet("", flag.ContinueOnError)))
+	}
+	is := []any{f.RequestTimeout, f.StallTimeout, f.Drain, f.MaxConnsPerIP, f.Burst, f.UsersMinUID, f.Poll, f.PollRemote, f.SearchMemory}
+	want := []any{server.DefaultRequestTimeout, server.DefaultStallTimeout, server.DefaultDrainTimeout, server.DefaultMaxConnsPerIP, server.DefaultBurst,
+		site.DefaultUsersMinUID, watch.DefaultPoll, watch.DefaultPollRemote, int64(sitesearch.DefaultMemory)}
+	if !slices.Equal(is, want) {
+		t.Errorf("got %v, want %v", is, want)
 	}
 }
 

@@ -33,14 +33,14 @@ func printHelp(w io.Writer, _ string, data any) {
 	var b strings.Builder
 	if app, ok := data.(*cli.App); ok {
 		b.WriteString(appUsage)
-		var last category
+		last := ""
 		for _, f := range app.Flags {
-			of := catOther
+			of := "Other"
 			if o, ok := f.(*option); ok {
 				of = o.category
 			}
 			if of != last {
-				b.WriteString("\n" + string(of) + "\n")
+				b.WriteString("\n" + of + "\n")
 				last = of
 			}
 			b.WriteString(flagLine(f))
@@ -75,8 +75,7 @@ func flagLine(f cli.Flag) string {
 		if f.toggle {
 			break
 		}
-		value := f.valueName()
-		name, usage = name+" "+value, strings.TrimPrefix(usage, "`"+value+"` ")
+		name += " " + f.value
 		if def := f.shownDefault(); def != "" && !strings.Contains(usage, "default") {
 			usage += " (default " + def + ")"
 		}

@@ -33,7 +33,7 @@ func TestHelpFits(t *testing.T) {
 // Every flag has a name for its value.
 func TestEveryFlag(t *testing.T) {
 	for _, o := range options(newApp()) {
-		if value := o.valueName(); !o.toggle && strings.ToUpper(value) != value {
+		if value := o.value; !o.toggle && strings.ToUpper(value) != value {
 			t.Errorf("-%s: its value has no name: %s", o.name, o.usage)
 		}
 	}

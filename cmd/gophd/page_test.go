@@ -40,7 +40,7 @@ func TestPageIsOfTheFlags(t *testing.T) {
 
 	var b strings.Builder
 	b.WriteString(before + "\n")
-	var last category
+	last := ""
 	rows := serveFlags(&daemon.Flags{})
 	for _, f := range rows {
 		o := f.(*option)
@@ -65,7 +65,7 @@ func TestPageIsOfTheFlags(t *testing.T) {
 func pageHeading(o *option, rows []cli.Flag) string {
 	value := ""
 	if !o.toggle {
-		value = " *" + o.valueName() + "*"
+		value = " *" + o.value + "*"
 	}
 	notes := "*" + o.variable() + "*"
 	if def := o.shownDefault(); def != "" {

@@ -27,61 +27,73 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Flags are the options of a daemon; doc/gophd.8.md says what each means. Package main
-// parses them, and has their defaults.
+// Flags are the options of a daemon; doc/gophd.8.md says what each means. The tags of a field
+// are its row: category (of it and of those that follow), flag, value (what the help calls
+// it), default, oneof (the words that it may be), needs (the flag without which it does
+// nothing, as it is typed) and usage. Package main makes flags of them.
 type Flags struct {
-	Root       string
-	StrictText bool
-	menu.BuildOptions
-	Cache int64 // bytes, for all hosts
+	Root         string   `category:"Content" flag:"root" value:"DIR" usage:"the directory to serve"`
+	VHosts       []string `flag:"vhost" value:"NAME=DIR" usage:"another site, chosen by TLS name or by -listen ADDR=NAME"`
+	Aliases      []string `flag:"alias" value:"NAME" usage:"another name of the site, NAME=HOST of a -vhost"`
+	Users        string   `flag:"users" value:"PATTERN" usage:"users' trees, /home/*/gopher, or gemini=PATTERN"`
+	UsersGemini  string   // in the same homes
+	UsersMinUID  int      `flag:"users-min-uid" value:"UID" default:"1000" needs:"-users '/home/*/public_gopher'" usage:"from which on accounts are users"`
+	Mounts       []string `flag:"mount" value:"PREFIX=DIR" usage:"serves DIR as /PREFIX/, too; may be repeated"`
+	FastCGI      []string `flag:"fastcgi" value:"PREFIX=SOCKET" usage:"a program answers; or '*.EXT=SOCKET', menus=SOCKET"`
+	Search       bool     `flag:"search" usage:"/search finds texts of the site"`
+	Sitemap      bool     `flag:"sitemap" usage:"/sitemap.xml lists what robots may fetch"`
+	StrictText   bool     `flag:"strict-text" usage:"texts end with a dot, as in RFC 1436"`
+	InfoPrefix   bool     `flag:"info-prefix" usage:"text lines in gophermaps begin with i (Motsognir)"`
+	SearchDir    string   `flag:"search-dir" value:"DIR" needs:"-search" usage:"for the index, in a directory that is not served (default: in memory)"`
+	SearchMemory int64    `flag:"search-memory" value:"SIZE" default:"256MiB" needs:"-search" usage:"limit of the index"`
+	SearchAll    bool     `flag:"search-all" needs:"-search" usage:"also search what robots must not fetch"`
+	Dates        bool     `flag:"dates" usage:"date and size after each name of a listing"`
 
-	Listen     []string
-	Inetd      bool
-	Host       string
-	Port       int
-	HTTP       string // what browsers get: page, view or off
-	HTTPTheme  string
-	HTTPLang   []string
-	TrustProxy []netip.Prefix
+	Charset menu.Charset `flag:"charset" value:"NAME" default:"auto" usage:"of texts that are not UTF-8"`
 
-	TLSCert, TLSKey []string
-	TLSSelfSigned   string // the directory; "": none
+	Cache int64 `flag:"cache" value:"SIZE" default:"64MiB" usage:"memory for replies, 0: none"` // of all hosts
 
-	Gemini, Spartan, Nex, Finger []string // where each listens
+	Listen        []string       `category:"Network" flag:"listen" value:"ADDR" usage:"where to listen; may be repeated (default :70)"`
+	Inetd         bool           `flag:"inetd" usage:"serve one connection, on standard input and output"`
+	Host          string         `flag:"host" value:"NAME" usage:"of this host in menus (default: the machine's)"`
+	Port          uint16         `flag:"port" value:"PORT" default:"0" usage:"in menus (default: the one reached)"`
+	HTTP          string         `flag:"http" value:"MODE" default:"page" oneof:"page, view, off" usage:"for browsers: page, view (the site) or off"`
+	HTTPTheme     string         `flag:"http-theme" value:"THEME" default:"plain" oneof:"plain, paper, terminal" needs:"-http view" usage:"how pages look: plain, paper or terminal"`
+	HTTPLang      []string       `flag:"http-lang" value:"TAG" usage:"language of texts, or NAME=TAG of one -vhost"`
+	TrustProxy    []netip.Prefix `flag:"trust-proxy" value:"CIDR" usage:"of proxies that send PROXY headers"`
+	TLSCert       []string       `flag:"tls-cert" value:"FILE" usage:"of a certificate: TLS, on the same port"`
+	TLSKey        []string       `flag:"tls-key" value:"FILE" usage:"with its key, in a directory that is not served"`
+	Gemini        []string       `flag:"gemini" value:"ADDR" usage:"where to listen for Gemini, such as :1965; needs a certificate"`
+	Spartan       []string       `flag:"spartan" value:"ADDR" usage:"where to listen for Spartan, such as :300"`
+	Nex           []string       `flag:"nex" value:"ADDR" usage:"where to listen for Nex, such as :1900"`
+	Finger        []string       `flag:"finger" value:"ADDR" usage:"where to listen for Finger, such as :79"`
+	TLSSelfSigned string         `flag:"tls-self-signed" value:"DIR" usage:"for certificates made once, in no served directory"`
 
-	RequestTimeout, StallTimeout, Drain time.Duration
-	MaxConns, MaxConnsPerIP             int
-	Rate                                float64
-	Burst                               int
+	RequestTimeout time.Duration  `category:"Limits" flag:"request-timeout" value:"DURATION" default:"10s" usage:"from accept to the request's end"`
+	StallTimeout   time.Duration  `flag:"stall-timeout" value:"DURATION" default:"1m" usage:"ends a reply without progress"`
+	Drain          time.Duration  `flag:"drain" value:"DURATION" default:"10s" usage:"for open replies after SIGTERM"`
+	MaxConns       int            `flag:"max-conns" value:"N" default:"0" usage:"open connections (default: half the open-file limit)"`
+	MaxConnsPerIP  int            `flag:"max-conns-per-ip" value:"N" default:"32" usage:"connections per address or IPv6 /56; 0: no limit"`
+	Enforce        enforce.Mode   `flag:"enforce" value:"MODE" default:"off" oneof:"off, slow, refuse" usage:"make robots obey the file that they fetched: off, slow, refuse"`
+	EnforceSpare   []netip.Prefix `flag:"enforce-spare" value:"CIDR" needs:"-enforce slow" usage:"that -enforce exempts, such as a public proxy"`
+	Rate           float64        `flag:"rate" value:"N" default:"0" usage:"requests per second and address; 0: no limit"`
+	Burst          int            `flag:"burst" value:"N" default:"20" needs:"-rate 2" usage:"requests at once before -rate counts"`
 
-	Search bool
-	sitesearch.SearchOptions
-	SearchMemory int64 // bytes
-	Sitemap      bool
-	FastCGI      []string
+	Watch      site.Watch    `category:"Changes" flag:"watch" value:"MODE" default:"inotify" oneof:"inotify, poll, off" usage:"inotify, poll or off"`
+	Poll       time.Duration `flag:"poll" value:"DURATION" default:"5m" usage:"between two readings of everything"`
+	PollRemote time.Duration `flag:"poll-remote" value:"DURATION" default:"15s" usage:"between two comparisons of network file systems"`
 
-	Watch            site.Watch
-	Poll, PollRemote time.Duration
+	Quiet     bool           `category:"Log" flag:"quiet" usage:"warnings and errors only"`
+	Verbose   bool           `flag:"v" usage:"requests, and connections without one, too"`
+	LogFormat string         `flag:"log-format" value:"FORMAT" default:"auto" oneof:"auto, short, text, json" usage:"short, text, json, or auto: by the reader"`
+	AccessLog string         `flag:"access-log" value:"FILE" usage:"for a line per request, in a directory that is not served"`
+	LogIPs    accesslog.IPs  `flag:"log-ips" value:"FORM" default:"full" oneof:"full, masked, none" usage:"of addresses: full, masked or none"`
+	Status    []netip.Prefix `flag:"status" value:"CIDR" usage:"addresses that may see /server-status, repeatable"`
+	Metrics   string         `flag:"metrics" value:"ADDR" usage:"for Prometheus, such as localhost:9170"`
 
-	Quiet, Verbose bool
-	LogFormat      string
-	AccessLog      string
-	LogIPs         accesslog.IPs
-	Status         []netip.Prefix // who may see the status page
-	Metrics        string         // the address; "": none
-
-	User, Sandbox string
-	SandboxParent bool
-
-	Enforce      enforce.Mode
-	EnforceSpare []netip.Prefix // that is not held to robots.txt
-
-	Users       string
-	UsersGemini string // in the same homes
-	UsersMinUID int
-	Mounts      []string
-	VHosts      []string
-	Aliases     []string
+	User          string `category:"Rights" flag:"user" value:"USER[:GROUP]" usage:"switch to it once ports are open"`
+	Sandbox       string `flag:"sandbox" value:"MODE" default:"auto" oneof:"auto, require, off" usage:"require, auto (what works) or off"`
+	SandboxParent bool   `flag:"sandbox-parent" usage:"the sandbox shows DIR's parent, so that a rename can replace DIR"`
 
 	Version string // of gophd
 
@@ -143,16 +155,17 @@ func (f Flags) Settings() (*Settings, error) {
 		return nil, err
 	}
 
-	opt := answer.HostOptions{BuildOptions: f.BuildOptions, Version: f.Version}
+	build := menu.BuildOptions{InfoPrefix: f.InfoPrefix, Dates: f.Dates, Charset: f.Charset}
+	opt := answer.HostOptions{BuildOptions: build, Version: f.Version}
 	c.front = func(tree *site.Site) *gopher.Front {
 		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
 	}
 	if f.Search {
-		c.search = &sitesearch.Searcher{SearchOptions: f.SearchOptions, HostOptions: opt, Memory: f.SearchMemory}
+		c.search = &sitesearch.Searcher{SearchOptions: sitesearch.SearchOptions{SearchDir: f.SearchDir, SearchAll: f.SearchAll}, HostOptions: opt, Memory: f.SearchMemory}
 	}
 	c.server = &server.Server{
 		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
-		Host: f.Host, Port: f.Port, TrustProxy: f.TrustProxy,
+		Host: f.Host, Port: int(f.Port), TrustProxy: f.TrustProxy,
 		MaxConns: f.MaxConns, MaxConnsPerIP: noneIfZero(f.MaxConnsPerIP), Rate: f.Rate, Burst: f.Burst,
 	}
 	return c, nil
@@ -360,6 +373,3 @@ func noneIfZero[T int | time.Duration](n T) T {
 	}
 	return n
 }
-
-// DefaultSearchMemory is how much memory the search index may take.
-var DefaultSearchMemory = fmt.Sprintf("%dMiB", sitesearch.DefaultMemory>>20)

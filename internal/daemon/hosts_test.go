@@ -158,8 +158,9 @@ func TestOptionsHoldForEachHost(t *testing.T) {
 	f := Flags{Root: t.TempDir(), VHosts: []string{"two.example=" + t.TempDir()}, StrictText: true, Cache: 1 << 20, HTTP: "page", LogFormat: "text",
 		Sandbox: "off", Watch: site.WatchOff, Burst: server.DefaultBurst, Search: true, Version: "1.2.3"}
 	f.SearchAll = true
-	f.BuildOptions = menu.BuildOptions{InfoPrefix: true, Dates: true, Charset: menu.CharsetLatin1}
-	fields := reflect.ValueOf(f.BuildOptions)
+	f.InfoPrefix, f.Dates, f.Charset = true, true, menu.CharsetLatin1
+	build := menu.BuildOptions{InfoPrefix: true, Dates: true, Charset: menu.CharsetLatin1}
+	fields := reflect.ValueOf(build)
 	for i := range fields.NumField() {
 		if fields.Field(i).IsZero() {
 			t.Errorf("%s is not set here", fields.Type().Field(i).Name)
@@ -184,7 +185,7 @@ func TestOptionsHoldForEachHost(t *testing.T) {
 	}
 	for i, got := range all {
 		got.Hosts = nil // of a line "%"
-		if want := (answer.HostOptions{BuildOptions: f.BuildOptions, Version: f.Version}); !reflect.DeepEqual(got, want) {
+		if want := (answer.HostOptions{BuildOptions: build, Version: f.Version}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%d: %+v, want %+v", i, got, want)
 		}
 	}

@@ -68,9 +68,6 @@ var pages = template.Must(template.New("page").Funcs(template.FuncMap{
 	"link": func(s string) template.URL { return template.URL(s) },
 }).Parse(source))
 
-// Themes are the looks that pages may have, the default first.
-var Themes = []string{"plain", "paper", "terminal"}
-
 // look is a theme.
 type look struct{ Style template.CSS }
 

@@ -31,7 +31,7 @@ import (
 type Pages struct {
 	Host *answer.Host
 
-	// Theme is one of Themes; "" is the first.
+	// Theme is plain, paper or terminal; "" is plain.
 	Theme string
 
 	// Search reports whether /search answers: each page has a form for it.

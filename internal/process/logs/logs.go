@@ -21,13 +21,10 @@ import (
 	"github.com/gophd/gophd/internal/process/lossy"
 )
 
-// Formats are the words that [Style.Format] may be.
-var Formats = []string{"auto", "short", "text", "json"}
-
 // Style selects the events to log and their format.
 type Style struct {
 	Level  slog.Level
-	Format string // "auto" depends on the reader
+	Format string // short, text, json, or auto: by the reader
 }
 
 // A Logger is an open log.
