@@ -196,13 +196,14 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 // Files yields the records of the files of a directory that are served under their own names:
 // no aliases, no programs, nothing that cannot be read. It lists nothing: it has them from the
 // Snapshot's Tree, with Config.Files.
-func (v *View) Files(snap *Snapshot, dir string) iter.Seq[File] {
-	return func(yield func(File) bool) {
+func (v *View) Files(snap *Snapshot, dir string) iter.Seq[*File] {
+	return func(yield func(*File) bool) {
 		d := snap.Tree.Find(dir)
 		if d == nil {
 			return
 		}
-		for _, f := range d.Files {
+		for i := range d.Files {
+			f := &d.Files[i]
 			name := selector.Join(dir, f.Name)
 			if f.Type != 0 && snap.Real(name) == name && !v.program(name) && !yield(f) {
 				return

@@ -83,8 +83,8 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 	w := newDocument(q, text)
 	if m[1] == "recent" {
 		w.begin("urlset")
-		for _, c := range recent(snap, lists) {
-			w.resource(c.entry, c.changed)
+		for _, e := range recent(snap, lists) {
+			w.resource(e, e.Changed)
 		}
 		w.end("urlset")
 		a.Body = w.b
@@ -101,7 +101,10 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 		return a, nil
 	}
 	part := parts[max(n-1, 0)]
-	a.Open = func(q *answer.Asked) io.Reader { return &stream{all: s, q: q, text: text, left: slices.Clone(part)} }
+	w.begin("urlset")
+	a.Open = func(q *answer.Asked) io.Reader {
+		return &stream{all: s, q: q, text: text, left: slices.Clone(part), rest: w.b}
+	}
 	return a, nil
 }
 
@@ -167,61 +170,41 @@ func (s *Sitemaps) policyOf(snap *site.Snapshot) *policy {
 }
 
 // recent returns the newest changes that robots may fetch.
-func recent(snap *site.Snapshot, lists []topList) []change {
-	var all []change
+func recent(snap *site.Snapshot, lists []topList) []entry {
+	var all []entry
 	for _, l := range lists {
 		all = append(all, l.recent...)
 	}
-	slices.SortFunc(all, newestFirst)
-	left := all[:0]
-	for _, c := range all {
-		if len(left) == maxRecent || time.Since(c.changed) >= recently {
-			break
-		}
-		if snap.Open(c.path(), c.name == "") {
-			left = append(left, c)
-		}
-	}
-	return left
+	return slices.DeleteFunc(newest(all), func(e entry) bool { return !snap.Open(e.path(), e.isDir()) })
 }
 
 // A slice is a part of a list.
 type slice struct {
 	topList
-	at   place
-	urls int // so many
+	rest []entry
 }
 
 // parts fills parts with whole lists, in order. A list that is larger than a part is cut.
 func (s *Sitemaps) parts(lists []topList) (parts [][]slice) {
 	most := cmp.Or(s.Most, maxURLs)
 	var part []slice
-	urls, paths := 0, 0
+	urls, size := 0, 0
+	next := func() { parts, part, urls, size = append(parts, part), nil, 0, 0 }
 	for _, l := range lists {
-		if urls > 0 && (urls+l.urls > most || paths+l.paths > maxPaths) {
-			parts, part, urls, paths = append(parts, part), nil, 0, 0
+		if urls > 0 && (urls+len(l.entries) > most || size+l.size > maxPaths) {
+			next()
 		}
-		whole := slice{topList: l, urls: l.urls}
-		if l.urls > most || l.paths > maxPaths {
-			one := slice{topList: l}
-			size := 0
-			at := place{}
-			for e, next := range l.from(place{}) {
-				if one.urls == most || size > maxPaths {
-					parts = append(parts, []slice{one})
-					one, size = slice{topList: l, at: at}, 0
-				}
-				one.urls++
-				size += 3 * len(e.path())
-				at = next
+		from := 0
+		for i, e := range l.entries {
+			if urls == most || size > maxPaths {
+				part = append(part, slice{l, l.entries[from:i]})
+				from = i
+				next()
 			}
-			whole = one
-			urls, paths = one.urls, size
-		} else {
-			urls += l.urls
-			paths += l.paths
+			urls++
+			size += e.size()
 		}
-		part = append(part, whole)
+		part = append(part, slice{l, l.entries[from:]})
 	}
 	return append(parts, part)
 }
@@ -233,7 +216,6 @@ type stream struct {
 	q     *answer.Asked
 	text  bool
 	left  []slice
-	begun bool
 	ended bool
 	rest  []byte // of the piece that is sent
 }
@@ -258,26 +240,19 @@ func (r *stream) Read(p []byte) (int, error) {
 // resource is asked for.
 func (r *stream) piece(q *answer.Asked) (*answer.Value, error) {
 	w := newDocument(q, r.text)
-	if !r.begun {
-		w.begin("urlset")
-		r.begun = true
-	}
 	snap := r.all.Site.Now()
 	p := r.all.policyOf(snap)
 	for len(r.left) > 0 && len(w.b) < pieceSize {
 		one := &r.left[0]
 		same := one.policy == p.of(one.top)
-		for e, next := range one.from(one.at) {
-			if one.urls == 0 || len(w.b) >= pieceSize {
-				break
-			}
-			one.urls--
-			one.at = next
-			if same || snap.Open(e.path(), e.name == "") {
-				w.resource(e, e.at)
+		for len(one.rest) > 0 && len(w.b) < pieceSize {
+			e := one.rest[0]
+			one.rest = one.rest[1:]
+			if same || snap.Open(e.path(), e.isDir()) {
+				w.resource(e, e.Modified)
 			}
 		}
-		if one.urls == 0 {
+		if len(one.rest) == 0 {
 			r.left = r.left[1:]
 		}
 	}
@@ -312,28 +287,29 @@ func (w *document) end(element string) {
 	}
 }
 
-// resource writes an entry.
-func (w *document) resource(e entry, changed time.Time) {
-	if e.name == "" && e.dir == "." {
-		w.entry("url", w.q.URL(e.typ, "/"), changed)
+// resource writes an entry, and a time of it.
+func (w *document) resource(e entry, at int64) {
+	changed := time.Unix(0, at)
+	if e.isDir() && e.dir == "." {
+		w.entry("url", w.q.URL(e.Type, "/"), changed)
 		return
 	}
-	base, ok := w.bases[e.typ]
+	base, ok := w.bases[e.Type]
 	if !ok {
-		base = strings.TrimSuffix(w.q.URL(e.typ, "/x"), "/x")
-		w.bases[e.typ] = base
+		base = strings.TrimSuffix(w.q.URL(e.Type, "/x"), "/x")
+		w.bases[e.Type] = base
 	}
-	w.entry("url", base+selector.URIPath(selector.Canonical(e.path(), e.name == "")), changed)
+	w.entry("url", base+selector.URIPath(selector.Canonical(e.path(), e.isDir())), changed)
 }
 
 // index is the list of the parts.
-func (w *document) index(parts int, recent []change) []byte {
+func (w *document) index(parts int, recent []entry) []byte {
 	end, last := ".xml", time.Time{}
 	if w.text {
 		end = ".txt"
 	}
 	if len(recent) > 0 {
-		last = recent[0].changed
+		last = time.Unix(0, recent[0].Changed)
 	}
 	w.begin("sitemapindex")
 	w.entry("sitemap", w.q.URL(menu.TypeText, "/sitemap-recent"+end), last)

@@ -239,7 +239,7 @@ func TestListsAreKept(t *testing.T) {
 		t.Error("a list is made again before its age")
 	}
 	f.Age = 1
-	if got := lists(); got["b"] == before["b"] || len(got["b"].names) <= len(before["b"].names) {
+	if got := lists(); got["b"] == before["b"] || len(got["b"].entries) <= len(before["b"].entries) {
 		t.Error("a list that is old stays")
 	}
 }
