@@ -113,7 +113,7 @@ func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 			changed = append(changed, strings.TrimPrefix(dir, behindDot))
 		}
 	}
-	s.homes = homes.rescan(tree, changed)
+	s.homes = homes.rescan(tree, changed, nil)
 	if s.failed == nil {
 		s.failed = homes.failed
 	}

@@ -194,9 +194,9 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // Files yields the records of the files of a directory that are served under their own names:
-// no aliases, no programs, nothing that cannot be read. It lists nothing: it has them from the
-// Snapshot's Tree, with Config.Files.
-func (v *View) Files(snap *Snapshot, dir string) iter.Seq[*File] {
+// no aliases, no programs, nothing that cannot be read; only some of them if names is not nil.
+// It lists nothing: it has them from the Snapshot's Tree, with Config.Files.
+func (v *View) Files(snap *Snapshot, dir string, names []string) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		d := snap.Tree.Find(dir)
 		if d == nil {
@@ -204,6 +204,9 @@ func (v *View) Files(snap *Snapshot, dir string) iter.Seq[*File] {
 		}
 		for i := range d.Files {
 			f := &d.Files[i]
+			if names != nil && !slices.Contains(names, f.Name) {
+				continue
+			}
 			name := selector.Join(dir, f.Name)
 			if f.Type != 0 && snap.Real(name) == name && !v.program(name) && !yield(f) {
 				return

@@ -41,13 +41,21 @@ func dumpDir(b *strings.Builder, d *Dir, indent string) {
 // played is a content tree that is changed at random. It notes the directories
 // that a watcher would name.
 type played struct {
-	dir  string
-	dirs map[string]bool
-	all  bool
+	dir   string
+	dirs  map[string]bool
+	files map[string][]string // of directories in which only these files have changed
+	all   bool
+}
+
+// edited notes that a file was made, has changed or is gone.
+func (p *played) edited(name string) {
+	if dir := path.Dir(name); !p.dirs[dir] {
+		p.files[dir] = append(p.files[dir], path.Base(name))
+	}
 }
 
 var (
-	playedNames = []string{"a", "b", "c", "d.txt", "e"}
+	playedNames = []string{"a", "b", "c", "d.txt", "2026-01-01.txt"}
 	playedRules = []string{"Disallow: /\n", "Disallow: /a\n", "Allow: /b/\nDisallow: /b\n", "User-agent: x\nDisallow: /c\n", "Crawl-delay: 5\n", "nonsense\n", ""}
 )
 
@@ -94,7 +102,7 @@ func (p *played) step(t *rapid.T) {
 			return // not through a link
 		}
 		if os.WriteFile(at, []byte("x"), 0o644) == nil {
-			p.changed(name)
+			p.edited(name)
 		}
 	case "mkdir":
 		if os.MkdirAll(at, 0o755) == nil {
@@ -126,15 +134,22 @@ func (p *played) step(t *rapid.T) {
 		p.changed(name)
 	case "remove":
 		_ = os.RemoveAll(at)
-		p.changed(name)
+		if exists && !isDir {
+			p.edited(name)
+		} else {
+			p.changed(name)
+		}
 	case "move":
 		to := p.name(t, "to")
 		if !exists || !p.plain(to) || os.Rename(at, filepath.Join(p.dir, to)) != nil {
 			return
 		}
 		p.all = p.all || isDir
-		p.changed(name)
-		p.changed(to)
+		if p.edited(name); isDir {
+			p.changed(to)
+		} else {
+			p.edited(to)
+		}
 	}
 }
 
@@ -154,10 +169,14 @@ func (p *played) target(t *rapid.T, name string) string {
 }
 
 // take returns what changed since the last time.
-func (p *played) take() (dirs []string, all bool) {
-	dirs, all = sortedKeys(p.dirs), p.all
-	p.dirs, p.all = map[string]bool{}, false
-	return dirs, all
+func (p *played) take() (dirs []string, files map[string][]string, all bool) {
+	maps.DeleteFunc(p.files, func(dir string, _ []string) bool { return p.dirs[dir] })
+	for dir := range p.files {
+		p.dirs[dir] = true
+	}
+	dirs, files, all = sortedKeys(p.dirs), p.files, p.all
+	p.dirs, p.files, p.all = map[string]bool{}, map[string][]string{}, false
+	return dirs, files, all
 }
 
 // However a tree is changed, reading again what changed gives what reading
@@ -168,7 +187,7 @@ func TestRescanIsScan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(base, "")
 		must(t, err)
-		p := &played{dir: dir, dirs: map[string]bool{}}
+		p := &played{dir: dir, dirs: map[string]bool{}, files: map[string][]string{}}
 		s, err := Open(dir, Config{})
 		must(t, err)
 		scan := namesScanner(s.served.Load().root)
@@ -182,18 +201,18 @@ func TestRescanIsScan(t *testing.T) {
 			fresh, err := whole.tree()
 			must(t, err)
 			before := dump(tree)
-			dirs, all := p.take()
+			dirs, files, all := p.take()
 			if all {
 				scan = namesScanner(s.served.Load().root)
 				tree, err = scan.tree()
 				must(t, err)
 			} else {
-				tree = scan.rescan(tree, dirs)
+				tree = scan.rescan(tree, dirs, files)
 			}
 			if got, want := dump(tree), dump(fresh); got != want {
 				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
 			}
-			differ := map[string]bool{}
+			differ := map[string][]string{}
 			tree.changes(fresh, ".", differ)
 			for name := range differ {
 				rt.Fatalf("read again: %v\nthe record of %s: %+v\nwant: %+v", dirs, name, tree.Find(name), fresh.Find(name))

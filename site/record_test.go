@@ -22,7 +22,7 @@ func TestRecords(t *testing.T) {
 	})
 	s := run(t, dir, site.Config{Files: true})
 	records := func(snap *site.Snapshot, dir string) (list []string) {
-		for f := range s.View(t.Context()).Files(snap, dir) {
+		for f := range s.View(t.Context()).Files(snap, dir, nil) {
 			list = append(list, fmt.Sprintf("%c%s %d", f.Type, f.Name, f.Size))
 		}
 		return list

@@ -139,7 +139,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			scan.readHomes(from, old.snap.homesTree(), b.Dirs)
-			return scan.rescan(old.snap.Tree, b.Dirs), scan.failed
+			return scan.rescan(old.snap.Tree, b.Dirs, b.Files), scan.failed
 		})
 		if !errors.Is(err, stall.ErrLeft) {
 			return tree, scan, err

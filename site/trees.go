@@ -14,6 +14,7 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 )
@@ -181,39 +182,52 @@ func (d *Dir) addCaps() {
 }
 
 // Changes returns the directories whose own records differ from those in an older snapshot,
-// which may be nil, and those with files that maps show or no longer show. Of a directory that
-// is gone it has the path, and nothing of what was below.
-func (s *Snapshot) Changes(old *Snapshot) map[string]bool {
+// which may be nil, and those with files that maps show or no longer show. If all that differs
+// is in the content of files that no menu shows, it has their names, else nil. Of a directory
+// that is gone it has the path, and nothing of what was below.
+func (s *Snapshot) Changes(old *Snapshot) map[string][]string {
 	if old == nil {
 		old = &Snapshot{}
 	}
-	dirs := map[string]bool{}
+	dirs := map[string][]string{}
 	s.Tree.changes(old.Tree, ".", dirs)
-	for name := range s.included {
-		if _, was := old.included[name]; !was {
-			dirs[path.Dir(name)] = true
-		}
-	}
-	for name := range old.included {
-		if _, is := s.included[name]; !is {
-			dirs[path.Dir(name)] = true
+	whole := func(name string) { dirs[path.Dir(name)] = nil }
+	otherNames(s.included, old.included, whole)
+	otherNames(s.aliases, old.aliases, whole)
+	for dir, names := range dirs {
+		if slices.ContainsFunc(names, func(base string) bool { _, shown := s.included[selector.Join(dir, base)]; return shown }) {
+			dirs[dir] = nil
 		}
 	}
 	return dirs
 }
 
+// otherNames calls f with the names that one of two maps lacks.
+func otherNames[V any](a, b map[string]V, f func(name string)) {
+	for name := range a {
+		if _, in := b[name]; !in {
+			f(name)
+		}
+	}
+	for name := range b {
+		if _, in := a[name]; !in {
+			f(name)
+		}
+	}
+}
+
 // changes adds the directories that differ from those in an older tree.
-func (d *Dir) changes(old *Dir, name string, dirs map[string]bool) {
+func (d *Dir) changes(old *Dir, name string, dirs map[string][]string) {
 	if d == old {
 		return
 	}
 	if !d.same(old) {
-		dirs[name] = true
+		dirs[name] = d.edits(old)
 	}
 	if old != nil {
 		for _, sub := range old.Dirs {
 			if child(d, sub.Name) == nil {
-				dirs[selector.Join(name, sub.Name)] = true
+				dirs[selector.Join(name, sub.Name)] = nil
 			}
 		}
 	}
@@ -221,6 +235,31 @@ func (d *Dir) changes(old *Dir, name string, dirs map[string]bool) {
 		sub.changes(child(old, sub.Name), selector.Join(name, sub.Name), dirs)
 	}
 }
+
+// edits returns the names of files that differ from those in an older record of the directory,
+// nil if more may.
+func (d *Dir) edits(old *Dir) (names []string) {
+	sameName := func(a, b *Dir) bool { return a.Name == b.Name }
+	if !d.alike(old) || len(d.Files) != len(old.Files) || !slices.Equal(d.Sources, old.Sources) || !slices.EqualFunc(d.Dirs, old.Dirs, sameName) {
+		return nil
+	}
+	for i, f := range d.Files {
+		was := old.Files[i]
+		if f != was {
+			names = append(names, f.Name)
+		}
+		if f.Name != was.Name || f.Type != was.Type || f != was && (menu.IsMenuFile(f.Name) || path.Ext(f.Name) == ".abstract") {
+			return nil
+		}
+	}
+	if len(names) > maxEdits {
+		return nil
+	}
+	return names
+}
+
+// maxEdits is how many files of a directory Changes names.
+const maxEdits = 100
 
 // same reports whether the records of two directories are equal, but for what lies below.
 func (d *Dir) same(old *Dir) bool {

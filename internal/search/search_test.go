@@ -507,7 +507,7 @@ func TestDirectories(t *testing.T) {
 	l := newLibrary(t, map[string]string{"/": "", "a": "", "d/": "", "d/a": "", "d/e/": "", "d/e/f": "", "d0": "", "d-x/y": ""})
 	is := func(dir, want string) {
 		t.Helper()
-		marks, err := l.Directory(dir)
+		marks, err := l.Directory(dir, nil)
 		if got := strings.Join(slices.Sorted(maps.Keys(marks)), " "); got != want || err != nil {
 			t.Errorf("in %s: %q, want %q; %v", dir, got, want, err)
 		}

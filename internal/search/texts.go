@@ -133,8 +133,15 @@ func (x *Index) Delete(name string) error {
 }
 
 // Directory returns the marks of the texts that the index has of a directory, "." for the
-// root, and of its own text, by their names.
-func (x *Index) Directory(dir string) (marks map[string]uint64, err error) {
+// root, and of its own text, by their names; or only those of some files.
+func (x *Index) Directory(dir string, files []string) (marks map[string]uint64, err error) {
+	where, args := "dir = ? OR name = ?", []any{[]byte(dir), []byte(DirName(dir))}
+	if files != nil {
+		where, args = "name IN (''"+strings.Repeat(", ?", len(files))+")", nil
+		for _, f := range files {
+			args = append(args, []byte(path.Join(dir, f)))
+		}
+	}
 	marks = map[string]uint64{}
 	err = x.change(func(ctx context.Context) error {
 		return x.each(ctx, func(scan func(...any) error) error {
@@ -143,7 +150,7 @@ func (x *Index) Directory(dir string) (marks map[string]uint64, err error) {
 			err := scan(&name, &mark)
 			marks[name] = uint64(mark)
 			return err
-		}, "SELECT name, mark FROM doc WHERE dir = ? OR name = ?", []byte(dir), []byte(DirName(dir)))
+		}, "SELECT name, mark FROM doc WHERE "+where, args...)
 	})
 	return marks, err
 }

@@ -102,12 +102,12 @@ func (w *Watcher) event(name string, e fsnotify.Event) {
 		if name != t || w.dirs[name] != nil {
 			w.events[t]++
 		}
-		w.dirty[dir] = true
+		w.soil(dir, path.Base(name))
 		if gone {
 			w.left[name] = true // another directory may have its inode by now
 		}
 		if new || mode {
-			w.dirty[name] = true
+			w.dirty[name] = nil
 		}
 	})
 }

@@ -56,17 +56,26 @@ func (m *mirror) changed(b Batch) {
 		m.all <- struct{}{}
 	}
 	for _, dir := range b.Dirs {
-		m.reread(dir)
+		m.reread(dir, b.Files[dir])
 	}
 }
 
-func (m *mirror) reread(dir string) {
+// reread reads some files of a directory, or all: nil.
+func (m *mirror) reread(dir string, files []string) {
 	names, ok := m.read(m.root, dir)
-	if !ok {
+	switch {
+	case !ok:
 		delete(m.dirs, dir)
-		return
+	case files == nil:
+		m.dirs[dir] = names
+	default:
+		for _, f := range files {
+			delete(m.dirs[dir], f)
+			if what, ok := names[f]; ok && m.dirs[dir] != nil {
+				m.dirs[dir][f] = what
+			}
+		}
 	}
-	m.dirs[dir] = names
 }
 
 // tree returns what the mirror shows: directories that no parent names are not

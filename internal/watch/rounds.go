@@ -105,16 +105,7 @@ func (w *Watcher) compare(name string) {
 	if d == nil {
 		return
 	}
-	file := w.trees().file(name)
-	now, err := stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
-		call := disk.Within(a)
-		self, err := call.Named(name).Revision(file)
-		if isStalled(err) {
-			return l, err
-		}
-		l.sign, l.young = sign(call, name, file, self, d.steer)
-		return l, nil
-	})
+	now, err := w.look(name, d)
 	if err != nil {
 		return // it does not answer
 	}
@@ -126,6 +117,20 @@ func (w *Watcher) compare(name string) {
 		w.touch()
 		w.Look(name)
 	}
+}
+
+// look returns the sign of a directory as it is now, unless it does not answer.
+func (w *Watcher) look(name string, d *known) (listing, error) {
+	file := w.trees().file(name)
+	return stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
+		call := disk.Within(a)
+		self, err := call.Named(name).Revision(file)
+		if isStalled(err) {
+			return l, err
+		}
+		l.sign, l.young = sign(call, name, file, self, d.steer)
+		return l, nil
+	})
 }
 
 // sign returns a hash of the revisions of a directory and of the files that steer it, and

@@ -99,6 +99,39 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 	return nil
 }
 
+// few returns the files of a visited directory that have changed. It returns nil if all of it
+// must be visited: if the list is nil, or one steers the directory, or is a directory, or was.
+func (w *Watcher) few(name string, files []string) []string {
+	d := w.dirs[name]
+	if files == nil || d == nil || !d.watched {
+		return nil
+	}
+
+	// From here on, what changes has an event of its own.
+	now, err := w.look(name, d)
+	if err != nil {
+		return nil
+	}
+	few := []string{}
+	for _, base := range files {
+		info, err := w.stat(selector.Join(name, base))
+		isGone := errors.Is(err, fs.ErrNotExist)
+		_, isSub := slices.BinarySearch(d.subs, base)
+		switch {
+		case isSub, err != nil && !isGone, err == nil && info.IsDir(), slices.Contains(d.steer, base):
+			return nil
+		case !steers(base):
+			few = append(few, base)
+		case !isGone:
+			return nil
+		}
+	}
+	w.mu.Lock()
+	d.sign, d.young = now.sign, false
+	w.mu.Unlock()
+	return few
+}
+
 // isStalled reports whether a file system does not answer.
 func isStalled(err error) bool { return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) }
 

@@ -26,6 +26,9 @@ type Batch struct {
 	// new one are named too, so the caller never needs to descend. Some may be
 	// gone by now.
 	Dirs []string
+	// Files names what has changed in a directory of Dirs, if that is a few files: what
+	// else it holds need not be read. Some may be links, or gone.
+	Files map[string][]string
 	// All reports whether anything may have changed. Dirs is empty then.
 	All bool
 	// Root reports whether the root itself was replaced, was removed or came back, since
@@ -69,7 +72,7 @@ type Watcher struct {
 	again  chan struct{} // holds one if Reread was called
 
 	mu     sync.Mutex
-	dirty  map[string]bool      // directories to be visited
+	dirty  map[string][]string  // directories to be visited; for a few files in them, or all: nil
 	left   map[string]bool      // names to be forgotten first: others may have their inodes by now
 	all    bool                 // everything is to be visited, with new watches
 	root   bool                 // the root was exchanged
@@ -139,7 +142,7 @@ const retryEvery = 5 * time.Second
 func (w *Watcher) init() {
 	w.once.Do(func() {
 		w.wake, w.again = make(chan struct{}, 1), make(chan struct{}, 1)
-		w.dirty, w.left = map[string]bool{}, map[string]bool{}
+		w.dirty, w.left = map[string][]string{}, map[string]bool{}
 		w.dirs, w.byID = map[string]*known{}, map[inode]string{}
 		w.events, w.paused, w.rests, w.told = map[string]int{}, map[string]time.Time{}, map[string]time.Time{}, map[string]bool{}
 	})
@@ -183,12 +186,12 @@ func (w *Watcher) trees() *names { return w.names.Load() }
 // the tree's directory was replaced, made or removed. It may be called at any time.
 func (w *Watcher) Replaced(name string) {
 	w.mark(func() {
-		w.left[name], w.dirty[name], w.dirty[path.Dir(name)] = true, true, true
+		w.left[name], w.dirty[name], w.dirty[path.Dir(name)] = true, nil, nil
 	})
 }
 
 // Look asks for a directory to be read again. It may be called at any time.
-func (w *Watcher) Look(dir string) { w.mark(func() { w.dirty[dir] = true }) }
+func (w *Watcher) Look(dir string) { w.mark(func() { w.dirty[dir] = nil }) }
 
 // Reread asks for a Batch with All and Root set, in every mode. It does not
 // wait for it.
@@ -204,6 +207,26 @@ func (w *Watcher) Reread() {
 func (w *Watcher) lose() {
 	w.touch()
 	w.mark(func() { w.all = true })
+}
+
+// maxFiles is how many files of a directory are looked at before all of it is.
+const maxFiles = 100
+
+// soil notes files of a directory that are dirty. It must be called with mu held.
+func (w *Watcher) soil(dir string, files ...string) {
+	old, dirty := w.dirty[dir]
+	if dirty && old == nil {
+		return
+	}
+	for _, f := range files {
+		if !slices.Contains(old, f) {
+			old = append(old, f)
+		}
+	}
+	if len(old) > maxFiles {
+		old = nil
+	}
+	w.dirty[dir] = old
 }
 
 // mark notes what is dirty.
@@ -346,9 +369,9 @@ func (w *Watcher) settle(ctx context.Context, took time.Duration) {
 func (w *Watcher) batch() Batch {
 	w.mu.Lock()
 	all, root, left, dirty := w.all, w.root, w.left, w.dirty
-	w.all, w.root, w.left, w.dirty = false, false, map[string]bool{}, map[string]bool{}
+	w.all, w.root, w.left, w.dirty = false, false, map[string]bool{}, map[string][]string{}
 	w.mu.Unlock()
-	found := map[string]bool{}
+	found, files := map[string]bool{}, map[string][]string{}
 	if w.Method == Off {
 		return Batch{All: all, Root: root}
 	}
@@ -369,23 +392,27 @@ func (w *Watcher) batch() Batch {
 	// Who rests, or has taken a turn, goes on later.
 	now := time.Now()
 	maps.DeleteFunc(w.rests, func(_ string, until time.Time) bool { return until.Before(now) })
-	took, later, next := map[string]time.Duration{}, map[string]bool{}, maxRest
+	took, later, next := map[string]time.Duration{}, map[string][]string{}, maxRest
 	for _, name := range slices.Sorted(maps.Keys(dirty)) {
 		t := top(name)
 		if wait := w.rests[t].Sub(now); wait > 0 {
-			later[name], next = true, min(next, wait)
+			later[name], next = dirty[name], min(next, wait)
 			continue
 		}
 		if took[t] >= turn && t != "." {
-			later[name], next = true, 0
+			later[name], next = dirty[name], 0
 			continue
 		}
 		if w.dirs[name] == nil && !w.trees().isTree(name) {
 			continue // if it is a new directory, the one above it tells
 		}
 		began := time.Now()
-		for _, dir := range w.visit(name, found, t != ".") {
-			later[dir], next = true, 0
+		if few := w.few(name, dirty[name]); few != nil {
+			files[name] = few
+		} else {
+			for _, dir := range w.visit(name, found, t != ".") {
+				later[dir], next = nil, 0
+			}
 		}
 		took[t] += time.Since(began)
 	}
@@ -394,11 +421,21 @@ func (w *Watcher) batch() Batch {
 	}
 	if len(later) > 0 {
 		w.mu.Lock()
-		maps.Copy(w.dirty, later)
+		for name, files := range later {
+			if files == nil {
+				w.dirty[name] = nil
+			} else {
+				w.soil(name, files...)
+			}
+		}
 		w.mu.Unlock()
 		time.AfterFunc(max(next, quiet), func() { w.mark(func() {}) })
 	}
-	return Batch{Dirs: slices.Sorted(maps.Keys(found))}
+	maps.DeleteFunc(files, func(name string, _ []string) bool { return found[name] })
+	for name := range files {
+		found[name] = true
+	}
+	return Batch{Dirs: slices.Sorted(maps.Keys(found)), Files: files}
 }
 
 // lookAround acts on what no event tells: mounts, ended pauses, a kernel that has refused,

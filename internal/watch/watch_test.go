@@ -132,6 +132,39 @@ func alike(a, b Batch) bool {
 	return a.All == b.All && a.Root == b.Root && slices.Equal(a.Dirs, b.Dirs)
 }
 
+// TestFiles: a batch names the files that have changed in a directory, unless more of it may
+// have: a file that steers it, or a directory.
+func TestFiles(t *testing.T) {
+	root := makeTree(t, "a/b")
+	write(t, filepath.Join(root, "a", "old"), "1")
+	batches := make(chan Batch, 100)
+	w := &Watcher{Root: root, Poll: -1, quick: -1, open: patient, Changed: func(b Batch) { batches <- b }}
+	go func() { _ = w.Run(t.Context()) }()
+	<-batches
+	at := func(name string) string { return filepath.Join(root, "a", name) }
+	for _, step := range []struct {
+		change func() error
+		want   []string
+	}{
+		{func() error { return os.WriteFile(at("new"), nil, 0o644) }, []string{"new"}},
+		{func() error { return os.WriteFile(at("old"), []byte("2"), 0o644) }, []string{"old"}},
+		{func() error { return os.WriteFile(at(".robots"), nil, 0o644) }, nil},
+		{func() error { return os.Remove(at("new")) }, []string{"new"}},
+		{func() error { return os.Remove(at("b")) }, nil},
+	} {
+		must(t, step.change())
+		end := time.After(2 * time.Minute)
+		for found := false; !found; {
+			select {
+			case b := <-batches:
+				found = slices.Contains(b.Dirs, "a") && slices.Equal(b.Files["a"], step.want)
+			case <-end:
+				t.Fatalf("no batch with %q", step.want)
+			}
+		}
+	}
+}
+
 func TestWatched(t *testing.T) {
 	root := makeTree(t, "a/b", ".git/refs")
 	must(t, os.Symlink("a", filepath.Join(root, "link")))
@@ -368,7 +401,7 @@ func TestRest(t *testing.T) {
 			time.Sleep(1100 * time.Millisecond)
 		}
 		got := fmt.Sprint(batches[1:])
-		if want := "[{[d] false false} {[c] false false} {[a] false false}]"; got != want {
+		if want := "[{[d] map[] false false} {[c] map[] false false} {[a] map[] false false}]"; got != want {
 			t.Errorf("batches %v, want %v", got, want)
 		}
 		w.rest("a", time.Hour)

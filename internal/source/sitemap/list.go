@@ -70,7 +70,7 @@ func walk(view *site.View, snap *site.Snapshot, top string, d *site.Dir) *list {
 		}
 		dir := path.Join(top, below)
 		add(dir, &site.File{Type: menu.TypeMenu, Changed: sub.Changed, Modified: sub.Modified})
-		for f := range view.Files(snap, dir) {
+		for f := range view.Files(snap, dir, nil) {
 			add(dir, f)
 		}
 	}

@@ -232,9 +232,7 @@ func TestListsAreKept(t *testing.T) {
 	}
 	snap := f.Site.Now()
 	treetest.Write(t, f.dir, map[string]string{"b/2.txt": "x"})
-	for end := time.Now().Add(2 * time.Minute); f.Site.Now().Changes(snap)["b"] == false && time.Now().Before(end); {
-		time.Sleep(5 * time.Millisecond)
-	}
+	treetest.Until(t, "the change is in the snapshot", func() bool { _, ok := f.Site.Now().Changes(snap)["b"]; return ok })
 	if got := lists(); got["b"] != before["b"] {
 		t.Error("a list is made again before its age")
 	}

@@ -72,7 +72,7 @@ type Searcher struct {
 	lost atomic.Bool    // the index is empty
 
 	mu    sync.Mutex
-	dirty map[string]bool // directories that are to be compared with the index
+	dirty map[string][]string // directories that are to be compared with the index, or a few texts of them
 }
 
 // DefaultMemory is used if Memory is zero.
@@ -95,7 +95,7 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	s.changed, s.dirty = make(chan struct{}, 1), map[string]bool{}
+	s.changed, s.dirty = make(chan struct{}, 1), map[string][]string{}
 	s.index, err = search.Open(ctx, s.SearchDir, memory)
 	return err
 }
@@ -183,16 +183,17 @@ func (s *Searcher) update(ctx context.Context) {
 		return
 	}
 	s.mu.Lock()
-	todo := slices.Sorted(maps.Keys(s.dirty))
-	s.dirty = map[string]bool{}
+	dirty := s.dirty
+	s.dirty = map[string][]string{}
 	s.mu.Unlock()
+	todo := slices.Sorted(maps.Keys(dirty))
 
 	for i, dir := range todo {
 		if ctx.Err() != nil {
 			return
 		}
 		s.done = append(s.done, dir)
-		err := s.look(ctx, dir)
+		err := s.look(ctx, dir, dirty[dir])
 		if err == nil && s.index.Due() {
 			err = s.commit()
 		}
@@ -214,8 +215,13 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for dir := range next.Changes(s.snap) {
-		s.dirty[dir] = true
+	for dir, names := range next.Changes(s.snap) {
+		if old, dirty := s.dirty[dir]; dirty && (old == nil || names == nil) {
+			names = nil
+		} else {
+			names = append(names, old...)
+		}
+		s.dirty[dir] = names
 	}
 	switch {
 	case s.snap == nil:
@@ -225,7 +231,7 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 			return err
 		}
 		for _, dir := range dirs {
-			s.dirty[dir] = true
+			s.dirty[dir] = nil
 		}
 	case !s.SearchAll:
 		var prefixes []string
@@ -242,7 +248,7 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 		}
 		for dir := range next.Tree.All() {
 			if slices.ContainsFunc(prefixes, func(prefix string) bool { return mayHave(dir, prefix) }) {
-				s.dirty[dir] = true
+				s.dirty[dir] = nil
 			}
 		}
 	}
@@ -292,22 +298,22 @@ func (s *Searcher) later(dirs ...string) {
 	time.AfterFunc(again, func() {
 		s.mu.Lock()
 		for _, dir := range dirs {
-			s.dirty[dir] = true
+			s.dirty[dir] = nil
 		}
 		s.mu.Unlock()
 		s.Reloaded()
 	})
 }
 
-// look compares a directory with the index. An error is the index's.
-func (s *Searcher) look(ctx context.Context, dir string) (err error) {
+// look compares a directory with the index, or some texts of it. An error is the index's.
+func (s *Searcher) look(ctx context.Context, dir string, names []string) (err error) {
 	s.looked.Add(1)
 	if !s.snap.Tree.Has(dir, true) {
 		return s.index.Forget(dir)
 	}
 	for {
 		_, err = site.Try(ctx, s.Site, func(view *site.View) (struct{}, error) {
-			d := directory{Searcher: s, snap: s.snap, dir: dir, ctx: ctx}
+			d := directory{Searcher: s, snap: s.snap, dir: dir, names: names, ctx: ctx}
 			d.q = &answer.Asked{Host: &answer.Host{Site: s.Site, HostOptions: s.HostOptions}, Request: &server.Request{}, View: view}
 			return struct{}{}, d.compare()
 		})
@@ -321,6 +327,7 @@ func (s *Searcher) look(ctx context.Context, dir string) (err error) {
 type directory struct {
 	*Searcher
 	dir   string
+	names []string // of texts; nil: all
 	snap  *site.Snapshot
 	ctx   context.Context
 	q     *answer.Asked
@@ -332,16 +339,18 @@ type directory struct {
 // compare brings the index in step with the directory. It may be left behind. An error is
 // the index's.
 func (d *directory) compare() (err error) {
-	if d.old, err = d.index.Directory(d.dir); err != nil {
+	if d.old, err = d.index.Directory(d.dir, d.names); err != nil {
 		return err
 	}
 
-	// Texts, and the menu as one.
-	labels, err := d.menu()
-	if err != nil {
-		return err
+	// The menu as a text, and the texts, which are found by what a map calls them, too.
+	if d.names == nil {
+		if err := d.menu(); err != nil {
+			return err
+		}
 	}
-	for f := range d.q.View.Files(d.snap, d.dir) {
+	_, labels := d.q.Builder().Names(d.ctx, d.dir)
+	for f := range d.q.View.Files(d.snap, d.dir, d.names) {
 		if d.ctx.Err() != nil {
 			return nil
 		}
@@ -368,6 +377,9 @@ func (d *directory) compare() (err error) {
 			return err
 		}
 	}
+	if d.names != nil {
+		return nil
+	}
 	return d.index.SetDirectory(d.dir, d.texts)
 }
 
@@ -376,18 +388,10 @@ func (d *directory) unread(err error) {
 	d.busy = d.busy || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 }
 
-// menu indexes the menu of the directory as a text, and returns the labels of its links.
-func (d *directory) menu() (labels map[string]string, err error) {
-	items := d.items(d.q.View, d.dir)
-	labels = map[string]string{}
-	for _, it := range items {
-		if it.Host == "" && it.Type != menu.TypeInfo {
-			labels[strings.Trim(it.Selector, "/")] = it.Label
-		}
-	}
-	text := menuText(items)
-	err = d.put(search.DirName(d.dir), markOf(text, d.q.Title(d.dir, true)), func() (string, error) { return text, nil })
-	return labels, err
+// menu indexes the menu of the directory as a text.
+func (d *directory) menu() error {
+	text := menuText(d.items(d.q.View, d.dir))
+	return d.put(search.DirName(d.dir), markOf(text, d.q.Title(d.dir, true)), func() (string, error) { return text, nil })
 }
 
 // put indexes a text that robots may have, unless the index has its current version. It is
