@@ -292,7 +292,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 		{"no root", func(m *machine) { m.set("GOPHD_ROOT=/srv/nope") },
 			"directories", "/srv/nope: no such file or directory", "gophd init /srv/nope"},
 		{"a port in the unit", func(m *machine) { m.set("GOPHD_METRICS=localhost:9170") },
-			"sandbox", "localhost:9170 for Prometheus", "gophd-metrics.conf"},
+			"sandbox", "cannot listen at localhost:9170 (-metrics)", "gophd-metrics.conf"},
 		{"a certificate that has ended", func(m *machine) {
 			m.set("GOPHD_TLS_SELF_SIGNED=/var/lib/gophd")
 			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org", time.Now().AddDate(0, 0, -2))

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"path"
 	"slices"
@@ -62,18 +63,13 @@ type Difference struct {
 }
 
 // digest stands for a reply that is not kept.
-type digest struct {
-	size int
-	sum  [sha256.Size]byte
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return string(sum[:])
 }
 
-func digestOf(body []byte) digest { return digest{len(body), sha256.Sum256(body)} }
-
-// lessLinks are links of an old menu that gophd's does not have.
-type lessLinks struct {
-	file  string
-	links []menu.Item
-}
+// An unanswered error is why the old server has not answered a request.
+type unanswered struct{ error }
 
 // comparing is a comparison in progress.
 type comparing struct {
@@ -86,12 +82,11 @@ type comparing struct {
 	pause time.Duration     // now
 	own   map[string]bool   // names of the old server
 
-	queue, later []menu.Item
-	refusal      error // why the last one that was not answered was not
-	known        map[string]bool
-	gone         map[string]bool   // resources that gophd lacks and that were lost before, or are reported
-	absent       map[string]digest // replies for names that do not exist, by extension
-	less         []lessLinks
+	queue  []menu.Item
+	known  map[string]bool
+	gone   map[string]bool        // resources that gophd lacks and that were lost before, or are reported
+	absent map[string]string      // digests of replies for names that do not exist, by extension
+	less   map[string][]menu.Item // links of old menus that gophd's do not have
 }
 
 // Against compares what a running server answers with what gophd would, for every
@@ -111,7 +106,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 		return nil, err
 	}
 	c := &comparing{checking: base, Comparison: with, url: u, front: &gopher.Front{Host: base.host},
-		own: map[string]bool{strings.ToLower(u.Host): true}, known: map[string]bool{}, gone: map[string]bool{}, absent: map[string]digest{}}
+		own: map[string]bool{strings.ToLower(u.Host): true}, known: map[string]bool{}, gone: map[string]bool{}, absent: map[string]string{}, less: map[string][]menu.Item{}}
 	if o.Host != "" {
 		c.own[strings.ToLower(o.Host)] = true
 	}
@@ -119,13 +114,18 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	// Follow the old server's links.
 	err = c.readRules()
 	if err == nil {
-		c.add1(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
+		c.enqueue(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
 		err = c.all()
 	}
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
-	c.reportLess()
+	for sel, links := range c.less { // gophd may have nothing at their ends
+		lost := slices.DeleteFunc(links, func(it menu.Item) bool { return c.gone[resource(it.Selector)] })
+		if len(lost) > 0 {
+			c.found(sel, diag.Error, CodeLess, "%s not in gophd's menu, the first: %s %.60q", diag.Count(len(lost), "link is", "links are"), lost[0].Selector, lost[0].Label)
+		}
+	}
 	r := c.done()
 	r.Asked, r.Silent, r.Classes = int(c.checked.Load()), len(c.queue), c.classes(r.Findings)
 	return r, stop()
@@ -151,93 +151,90 @@ func (c *comparing) readRules() error {
 	return nil
 }
 
-// denied reports whether robots.txt keeps the comparison out.
-func (c *comparing) denied(sel string) bool {
-	return c.rules != nil && sel != "" && !c.rules.Allowed(selector.Canonical(strings.Trim(sel, "/"), strings.HasSuffix(sel, "/")))
-}
-
-// add1 queues a selector, once.
-func (c *comparing) add1(it menu.Item) {
-	if !c.known[it.Selector] && len(c.known) < maxAsked && len(it.Selector) <= maxSelector && !c.denied(it.Selector) {
-		c.known[it.Selector] = true
-		c.queue = append(c.queue, menu.Item{Type: it.Type, Selector: strings.Clone(it.Selector)})
+// enqueue notes what is to be requested, each selector once, unless robots.txt denies it.
+func (c *comparing) enqueue(links ...menu.Item) {
+	for _, it := range links {
+		sel := it.Selector
+		if c.known[sel] || len(c.known) >= maxAsked || len(sel) > maxSelector ||
+			c.rules != nil && sel != "" && !c.rules.Allowed(selector.Canonical(strings.Trim(sel, "/"), strings.HasSuffix(sel, "/"))) {
+			continue
+		}
+		sel = strings.Clone(sel)
+		c.known[sel] = true
+		c.queue = append(c.queue, menu.Item{Type: it.Type, Selector: sel})
 	}
 }
 
 // all requests everything in the queue. What the server does not answer is requested
 // again in the next round, after all else, until several rounds bring nothing.
 func (c *comparing) all() error {
+	var silent *unanswered
 	for idle := 0; len(c.queue) > 0 && idle < maxRounds; idle++ {
-		refused := 0
-		for len(c.queue) > 0 && refused < maxRefused {
+		var later []menu.Item
+		for len(c.queue) > 0 && len(later) < maxRefused {
 			it := c.queue[0]
 			c.queue = c.queue[1:]
-			answered, err := c.one(it)
+			err := c.one(it)
 			switch {
+			case errors.As(err, &silent):
+				later = append(later, it)
 			case err != nil:
 				return err
-			case answered:
-				idle, refused = 0, 0
 			default:
-				refused++
-				c.later = append(c.later, it)
+				idle = 0
+				c.queue = append(c.queue, later...)
+				later = nil
 			}
 		}
-		c.queue = append(c.queue, c.later...)
-		c.later = nil
+		c.queue = append(c.queue, later...)
 	}
 	for _, it := range c.queue {
 		if it.Selector == c.url.Selector {
-			return fmt.Errorf("%s does not answer: %w", c.URL, c.refusal)
+			return fmt.Errorf("%s does not answer: %w", c.URL, silent.error)
 		}
-		c.found(it.Selector, diag.Warning, CodeSilent, "not compared: %v", c.refusal)
+		c.found(it.Selector, diag.Warning, CodeSilent, "not compared: %v", silent.error)
 	}
 	return nil
 }
 
 // one requests a selector of both, and reports how they differ.
-func (c *comparing) one(it menu.Item) (answered bool, err error) {
+func (c *comparing) one(it menu.Item) error {
 	ours, weFail := c.ours(it.Selector)
-	old, answered, err := c.old(it.Selector, !weFail && len(ours) == 0)
-	if err != nil || !answered {
-		return false, err
+	old, err := c.old(it.Selector, !weFail && len(ours) == 0)
+	if err != nil {
+		return err
 	}
 	_, oldFails := ask.IsError(old)
 	if weFail && !oldFails {
-		if oldFails, answered, err = c.isAbsent(it.Selector, old); err != nil || !answered {
-			return false, err
+		if oldFails, err = c.isAbsent(it.Selector, old); err != nil {
+			return err
 		}
 	}
 	c.checked.Add(1)
+	if weFail || oldFails {
+		c.gone[resource(it.Selector)] = true
+	}
 	switch {
 	case oldFails && weFail:
-		c.gone[resource(it.Selector)] = true
 	case oldFails:
-		c.gone[resource(it.Selector)] = true
 		c.found(it.Selector, diag.Notice, CodeMore, "gophd answers, the other server does not")
 	case weFail:
-		c.gone[resource(it.Selector)] = true
-		c.found(it.Selector, diag.Error, CodeGone, "gophd does not answer: %.60q", firstLine(ours))
+		line, _, _ := strings.Cut(string(ours), "\r\n")
+		c.found(it.Selector, diag.Error, CodeGone, "gophd does not answer: %.60q", line)
 		if it.Type == menu.TypeMenu {
 			links, _ := c.parse(old)
-			c.follow(links)
+			c.enqueue(links...)
 		}
 	case it.Type == menu.TypeMenu:
 		c.compareMenus(it.Selector, old, ours)
-	case digestOf(plainText(old)) != digestOf(plainText(ours)):
+	case !bytes.Equal(plainText(old), plainText(ours)):
 		c.found(it.Selector, diag.Warning, CodeText, "the other server sends %d bytes, gophd %d", len(old), len(ours))
 	}
-	return true, nil
+	return nil
 }
 
 func (c *comparing) found(sel string, severity diag.Severity, code, format string, args ...any) {
 	c.find(severity, code, cmp.Or(strings.Trim(sel, "/"), "."), 0, "", format, args...)
-}
-
-func (c *comparing) follow(links []menu.Item) {
-	for _, it := range links {
-		c.add1(it)
-	}
 }
 
 // compareMenus reports differences of two menus, and follows the old one's links.
@@ -247,10 +244,10 @@ func (c *comparing) compareMenus(sel string, old, ours []byte) {
 	}
 	theirs, their := c.parse(old)
 	links, text := c.parse(ours)
-	c.follow(theirs)
+	c.enqueue(theirs...)
 	less, more := missing(theirs, links), missing(links, theirs)
 	if len(less) > 0 {
-		c.less = append(c.less, lessLinks{sel, less[:min(len(less), maxAsked)]})
+		c.less[sel] = less[:min(len(less), maxAsked)]
 	}
 	if len(more) > 0 {
 		c.found(sel, diag.Notice, CodeMore, "%s only in gophd's menu, the first: %s", diag.Count(len(more), "link is", "links are"), more[0].Selector)
@@ -260,16 +257,6 @@ func (c *comparing) compareMenus(sel string, old, ours []byte) {
 	}
 	if their != text {
 		c.found(sel, diag.Notice, CodeText, "other lines of text around the links")
-	}
-}
-
-// reportLess reports links that gophd's menus lack, though gophd has what they lead to.
-func (c *comparing) reportLess() {
-	for _, l := range c.less {
-		lost := slices.DeleteFunc(l.links, func(it menu.Item) bool { return c.gone[resource(it.Selector)] })
-		if len(lost) > 0 {
-			c.found(l.file, diag.Error, CodeLess, "%s not in gophd's menu, the first: %s %.60q", diag.Count(len(lost), "link is", "links are"), lost[0].Selector, lost[0].Label)
-		}
 	}
 }
 
@@ -324,58 +311,53 @@ func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
 	return links, strings.TrimSpace(lines.String())
 }
 
-var errEmpty = errors.New("the server closed the connection without a byte")
-
-// old requests a selector of the running server. It is not answered if the server is busy,
-// or sends nothing, unless nothing is what gophd sends.
-func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, answered bool, err error) {
+// old requests a selector of the running server. The error is an *unanswered if the server
+// is busy, or sends nothing, unless nothing is what gophd sends.
+func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 	if c.pause > 0 {
 		if err := c.wait(c.ctx, c.pause); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, replyTime)
 	defer cancel()
 	body, err = ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)), c.url.TLS, sel+"\r\n", maxReply)
 	if c.ctx.Err() != nil {
-		return nil, false, c.ctx.Err()
+		return nil, c.ctx.Err()
 	}
 	message, isError := ask.IsError(body)
 	switch {
 	case err != nil && !errors.Is(err, ask.ErrTooLarge):
-		c.refusal = err
 	case len(body) == 0 && !mayBeEmpty:
-		c.refusal = errEmpty
+		err = errors.New("the server closed the connection without a byte")
 	case isError && ask.IsBusy(message):
-		c.refusal = fmt.Errorf("the server answers: %q", message)
+		err = fmt.Errorf("the server answers: %q", message)
 	default:
 		c.pause = max(c.least, c.pause/2)
-		return body, true, nil
+		return body, nil
 	}
 	c.pause = min(max(time.Second, 2*c.pause), max(maxPause, c.least))
-	return nil, false, nil
+	return nil, &unanswered{err}
 }
 
 // isAbsent reports whether the other server answers so for a name of that extension which
 // does not exist: some send a picture that says so, and gophernicus a line of text.
-func (c *comparing) isAbsent(sel string, old []byte) (absent, answered bool, err error) {
+func (c *comparing) isAbsent(sel string, old []byte) (bool, error) {
 	if bytes.HasPrefix(old, []byte("Error: ")) && bytes.Count(bytes.TrimSpace(old), []byte("\n")) == 0 {
-		return true, true, nil
+		return true, nil
 	}
-	ext := path.Ext(sel)
-	d, known := c.absent[ext]
-	if !known {
-		var body []byte
-		for n := 0; n < maxRounds && !answered && err == nil; n++ {
-			body, answered, err = c.old("/gophd-check-no-such-name"+ext, false)
+	ext := strings.Clone(path.Ext(sel))
+	if c.absent[ext] == "" {
+		body, err := c.old("/gophd-check-no-such-name"+ext, false)
+		for n := 1; n < maxRounds && errors.As(err, new(*unanswered)); n++ {
+			body, err = c.old("/gophd-check-no-such-name"+ext, false)
 		}
-		if err != nil || !answered {
-			return false, false, err
+		if err != nil {
+			return false, err
 		}
-		d = digestOf(body)
-		c.absent[strings.Clone(ext)] = d
+		c.absent[ext] = digest(body)
 	}
-	return digestOf(old) == d, true, nil
+	return digest(old) == c.absent[ext], nil
 }
 
 // collected holds an answer of gophd, cut like those of the other server.
@@ -437,11 +419,6 @@ func missing(from, in []menu.Item) (list []menu.Item) {
 	return list
 }
 
-func firstLine(body []byte) string {
-	line, _, _ := bytes.Cut(body, []byte("\n"))
-	return strings.TrimRight(string(line), "\r")
-}
-
 // plainText returns a text in the form that all servers share: without CR, and without a dot at
 // the end.
 func plainText(body []byte) []byte {
@@ -456,14 +433,12 @@ func (c *comparing) classes(list []diag.Diagnostic) []Difference {
 		p := c.part(d.File)
 		counts[Difference{Tree: p.Tree, Owner: p.Owner, Code: d.Code}]++
 	}
-	var all []Difference
-	for class, n := range counts {
-		class.Count = n
-		all = append(all, class)
-	}
-	slices.SortFunc(all, func(a, b Difference) int {
+	all := slices.SortedFunc(maps.Keys(counts), func(a, b Difference) int {
 		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner), strings.Compare(a.Code, b.Code))
 	})
+	for i, class := range all {
+		all[i].Count = counts[class]
+	}
 	return all
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"io/fs"
 	"maps"
 	"net/url"
 	"path"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -372,27 +372,13 @@ func elsewhere(l menu.Link) string {
 	return fmt.Sprintf("write %q", "h"+l.Label+"\tURL:"+scheme+":"+rest)
 }
 
-// nearest returns a hint that names the most similar path, "" if none is similar. Case
-// does not count. In each element one byte of four may differ, two at most.
+// nearest returns a hint that names the most similar path, "" if none is similar.
 func (f *front) nearest(sel string) string {
-	name := "."
-	for elem := range strings.SplitSeq(strings.Trim(sel, "/"), "/") {
-		list, err := fs.ReadDir(f.view(), name)
-		if err != nil {
-			return ""
-		}
-		best, least := "", min(3, 1+len(elem)/4)
-		for _, e := range list {
-			if d := diag.Distance(strings.ToLower(e.Name()), strings.ToLower(elem), least); d < least || e.Name() == elem {
-				best, least = e.Name(), d
-			}
-		}
-		if best == "" {
-			return ""
-		}
-		name = selector.Join(name, best)
+	near := nomatch.Nearest(f.snap.Tree, sel)
+	if near == "" {
+		return ""
 	}
-	return fmt.Sprintf("there is %q", "/"+name)
+	return fmt.Sprintf("there is %q", near)
 }
 
 // unlinked returns what of a directory no menu and no page links. What robots.txt denies is

@@ -29,21 +29,21 @@ var fromTable string
 // A former is a server that -from reads.
 type former struct {
 	name    string // of the program, too
-	section string // of the page
-	unit    string // that listens
+	section string // of the page; if "", name
+	unit    string // that listens; if "", a service with that name
 	read    func(s *former, text string) reading
 	rows    []optionRow
 }
 
 var formers = []former{
-	{name: "agate", section: "agate", unit: "agate.service", read: readWords},
-	{name: "geomyidae", section: "geomyidae", unit: "geomyidae.service", read: readWords},
-	{name: "gmid", section: "gmid", unit: "gmid.service", read: readBlocks},
-	{name: "gophernicus", section: "gophernicus", unit: "gophernicus.socket", read: readWords},
-	{name: "gophor", section: "gophor", unit: "gophor.service", read: readWords},
-	{name: "motsognir", section: "Motsognir", unit: "motsognir.service", read: readLines},
-	{name: "pygopherd", section: "pygopherd", unit: "pygopherd.service", read: readLines},
-	{name: "spacecookie", section: "spacecookie", unit: "spacecookie.socket", read: readObject},
+	{name: "agate", read: readWords},
+	{name: "geomyidae", read: readWords},
+	{name: "gmid", read: readBlocks},
+	{name: "gophernicus", unit: "gophernicus.socket", read: readWords},
+	{name: "gophor", read: readWords},
+	{name: "motsognir", section: "Motsognir", read: readLines},
+	{name: "pygopherd", read: readLines},
+	{name: "spacecookie", unit: "spacecookie.socket", read: readObject},
 }
 
 // serverNames are the servers that -from knows.
@@ -60,6 +60,7 @@ func formerNamed(name string) (*former, error) {
 		if s.name != strings.ToLower(name) {
 			continue
 		}
+		s.section, s.unit = cmp.Or(s.section, s.name), cmp.Or(s.unit, s.name+".service")
 		for line := range strings.Lines(fromTable) {
 			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 			if f[0] == s.name {

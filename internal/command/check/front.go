@@ -120,9 +120,6 @@ func (c *checking) labelled(label string) (*front, string) {
 	return c.gopher, label
 }
 
-// real is the name that a selector leads to.
-func (f *front) real(sel string) string { return f.snap.Real(nameOf(sel)) }
-
 // nameOf is the name below the root that a selector has.
 func nameOf(sel string) string {
 	if name := path.Clean("/" + sel)[1:]; name != "" {
@@ -134,7 +131,7 @@ func nameOf(sel string) string {
 // found notes that a file or a directory links a selector: a directory is linked, too, if
 // something in it is linked from outside of it.
 func (f *front) found(from, sel string) {
-	for name := f.real(sel); name != "." && from != name && !strings.HasPrefix(from, name+"/"); name = path.Dir(name) {
+	for name := f.snap.Real(nameOf(sel)); name != "." && from != name && !strings.HasPrefix(from, name+"/"); name = path.Dir(name) {
 		f.linked[f.label(name)] = true
 	}
 }

@@ -345,11 +345,10 @@ func (x *examination) allowed(context.Context) (all []Finding) {
 		return nil
 	}
 	if x.unit().yes("PrivateNetwork") {
-		if len(x.flags.Listen) > 0 {
-			all = append(all, faultf(systemd.Activate("listen"), "the unit has no network of its own, so gophd cannot listen at %s", x.flags.Listen[0])...)
-		}
-		if x.flags.Metrics != "" {
-			all = append(all, faultf(systemd.Activate("metrics"), "the unit has no network of its own, so gophd cannot listen at %s for Prometheus", x.flags.Metrics)...)
+		for flag, addrs := range map[string][]string{"listen": x.flags.Listen, "metrics": {x.flags.Metrics}} {
+			if addr := strings.Join(addrs, ", "); addr != "" {
+				all = append(all, faultf(systemd.Activate(flag), "the unit has no network of its own, so gophd cannot listen at %s (-%s)", addr, flag)...)
+			}
 		}
 		for _, front := range x.frontFlags() {
 			socket := "gophd-" + front.name + ".socket"

@@ -29,20 +29,15 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// seen are the checks that the process with the service's rights made.
-var seen = func() (all []checkup) {
-	for _, name := range []string{"directories", "outside", "account", "uids", "keys", "writable", "programs", "annotations", "content"} {
-		all = append(all, checkup{name, func(x *examination, _ context.Context) (mine []Finding) {
-			for _, f := range x.sight.Findings {
-				if f.Check == name {
-					mine = append(mine, f)
-				}
-			}
-			return mine
-		}})
+// seen returns the findings of a check that the process with the service's rights made.
+func (x *examination) seen(check string) (all []Finding) {
+	for _, f := range x.sight.Findings {
+		if f.Check == check {
+			all = append(all, f)
+		}
 	}
 	return all
-}()
+}
 
 // look examines the disk with the rights of this process.
 func (d *Doctor) look(ctx context.Context) sight {
@@ -338,10 +333,8 @@ func (x *examination) homes(context.Context) (all []Finding) {
 	if x.flags.Users == "" {
 		return nil
 	}
-	for _, f := range x.sight.Findings { // the directory of the homes
-		if f.Check == "homes" && isFault(f) {
-			return []Finding{f}
-		}
+	if above := x.seen("homes"); slices.ContainsFunc(above, isFault) { // the directory of the homes
+		return above
 	}
 	for _, dir := range slices.Sorted(maps.Keys(x.sight.Homes)) {
 		if _, err := os.Stat(x.onMachine(dir)); !errors.Is(err, fs.ErrNotExist) {

@@ -134,33 +134,45 @@ func (f finder) meant(r policy.AnnotationRule) string {
 	return ""
 }
 
-// nearest returns the existing name that is most similar to the missing one, as the
-// annotation would write it; "" if none is similar.
+// nearest returns the existing path that is most similar to a rule's, relative to the
+// annotation; "" if none is similar enough.
 func (f finder) nearest(r policy.AnnotationRule) string {
-	best, least := "", 3
 	for _, snap := range f {
-		d, at, rest := snap.Tree, "/", strings.TrimPrefix(r.Path, "/")
-		for {
-			name, more, deeper := strings.Cut(rest, "/")
-			sub := d.Find(name)
-			if !deeper || name == "" || sub == nil {
-				rest = name
-				break
-			}
-			d, at, rest = sub, at+name+"/", more
-		}
-		try := func(other, end string) {
-			distance := diag.Distance(strings.ToLower(rest), strings.ToLower(other), least)
-			if distance < least && (len(rest) >= 3 || distance == 0) {
-				best, least = strings.TrimPrefix(at, strings.TrimSuffix(r.Dir, "/"))+other+end, distance
-			}
-		}
-		for _, sub := range d.Dirs {
-			try(sub.Name, "/")
-		}
-		for _, file := range d.Files {
-			try(file.Name, "")
+		if near := Nearest(snap.Tree, r.Path); near != "" {
+			return strings.TrimPrefix(near, strings.TrimSuffix(r.Dir, "/"))
 		}
 	}
-	return best
+	return ""
+}
+
+// Nearest returns the path of a tree that is most similar to one, "" if none is similar. Case
+// does not count. In each element one byte of four may differ, two at most.
+func Nearest(tree *site.Dir, name string) string {
+	at := "/"
+	for elem := range strings.SplitSeq(strings.Trim(name, "/"), "/") {
+		if tree == nil {
+			return ""
+		}
+		best, least := "", min(3, 1+len(elem)/4)
+		var next *site.Dir
+		try := func(other string, sub *site.Dir) {
+			if d := diag.Distance(strings.ToLower(other), strings.ToLower(elem), least); d < least || other == elem {
+				best, least, next = other, d, sub
+			}
+		}
+		for _, sub := range tree.Dirs {
+			try(sub.Name, sub)
+		}
+		for _, file := range tree.Files {
+			try(file.Name, nil)
+		}
+		if best == "" {
+			return ""
+		}
+		at, tree = path.Join(at, best), next
+	}
+	if tree != nil {
+		at += "/"
+	}
+	return at
 }
