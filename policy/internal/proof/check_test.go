@@ -48,6 +48,16 @@ func TestForgottenLines(t *testing.T) {
 			}
 		}
 	}
+
+	// What a program answers is told the same readers.
+	for _, program := range []string{"/now/", "/cgi", "/*.dcgi"} {
+		s := sites.Of(map[string]string{"/": "Disallow: /b\n"}, program)
+		list := findings(inputOf(s, []byte(group.ReplaceAllString(right(s), ""))), true)
+		if !slices.Contains(list, "gopher-strict  :0") {
+			t.Errorf("program %s without weak lines: %q", program, list)
+		}
+	}
+
 	for _, test := range []struct{ value, line string }{{"/a b/", "Disallow: /a b/\n"}, {"/é", "Disallow: /é\n"}, {"/a?", "Disallow: /a?\n"}} {
 		s := sites.Of(map[string]string{"/": "Disallow: " + test.value + "\n"})
 		file := strings.ReplaceAll(right(s), test.line, "")
@@ -102,6 +112,19 @@ func TestOrderOfForms(t *testing.T) {
 		list := findings(rootInput(note, "User-agent: *\n"+order), true)
 		if got := slices.Contains(list, "first-match-3.14 NAME .robots:2"); got != want {
 			t.Errorf("%s%q", order, list)
+		}
+	}
+}
+
+// TestForeignAllow reads a file in which a robot has an Allow of other robots. No reader's
+// way to count excuses that.
+func TestForeignAllow(t *testing.T) {
+	note := "Disallow: /\nAllow: /d/*x\nUser-agent: foo\nDisallow: /d/x/index.html*\n"
+	foo := "\n\nUser-agent: foo\nDisallow: /d/x/index.html*\nDisallow: /d/x/index.html\n"
+	for allow, want := range map[string]bool{"Allow: /d/*x\n": true, "": false} {
+		list := findings(rootInput(note, "User-agent: *\nAllow: /d/*x\nDisallow: /"+foo+allow), true)
+		if got := slices.Contains(list, "longest-match  .robots:4"); got != want {
+			t.Errorf("%q: %q", allow, list)
 		}
 	}
 }

@@ -217,7 +217,11 @@ func (c *checker) code(v *view, l leak, robot string) string {
 	if by != nil {
 		odd = odd || !readers.Plain(strings.Join(by.Pieces, ""))
 	}
+	obeysOthers := r.Lacks(readers.NeedsGroups) != 0 || strings.Contains(robot, "+")
+	hasParts := robot != "*" && r.Names == readers.Part && !r.First // it obeys the groups of all names that are parts of its own
 	switch {
+	case by == nil && !obeysOthers && !hasParts:
+		return "" // no annotation has that Allow for this robot
 	case a.cut:
 		return Digits
 	case r.Choice == readers.LongestMatch && hasSyntax:
@@ -234,12 +238,12 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return Name
 	case by != nil && r.Lacks(readers.NeedsOf(by.String(), true)) != 0:
 		return Name // to this reader the star or $ is a byte of a name
-	case r.Lacks(readers.NeedsGroups) != 0 || strings.Contains(robot, "+"):
+	case obeysOthers:
 		return OtherLines
 	case r.Choice == readers.FirstMatch && (hasSyntax || r.EndStar && strings.HasSuffix(c.allows[a.Ref], "*")):
 		return OtherLines // the lines are ordered for readers that take such a star for a byte
-	case robot != "*" && r.Names == readers.Part && !r.First:
-		return PartName // it obeys the groups of all names that are parts of its own
+	case hasParts:
+		return PartName
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ type rule struct {
 	source
 	allow bool
 	final bool
-	base  string           // the directory or program that the pattern continues
+	base  string           // the directory that the pattern continues
 	of    *readers.Pattern // the program that it denies; nil for a rule of an annotation
 }
 

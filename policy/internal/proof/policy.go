@@ -267,7 +267,7 @@ func programLines(programs []string) (list []*rule) {
 			ends = ends[:1] // the menu of a directory
 		}
 		for _, end := range ends {
-			list = append(list, &rule{Pattern: readers.ParsePattern(text + end), base: name, of: &of})
+			list = append(list, &rule{Pattern: readers.ParsePattern(text + end), base: "/", of: &of})
 		}
 	}
 	return list
