@@ -1,9 +1,12 @@
 package answer
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -84,4 +87,131 @@ func (v *visit) menu(name string, dir bool) (*Value, error) {
 		q.name, q.dir = name, dir
 		return a, v.makeMenu(q, a)
 	})
+}
+
+// The places of a program are few, so a client that reads slowly must not keep one: the
+// output is read ahead of the client. What becomes a page or a menu is read whole, before a
+// making takes a place, since programs may take long.
+
+const (
+	maxAhead   = 1 << 20  // bytes of one output that are read ahead
+	maxLoaded  = 4 << 20  // bytes of an output that is read whole
+	maxMap     = 1 << 20  // of one that is a map
+	maxPrinted = 32 << 20 // of all; beyond half of it each is read 16 KiB ahead, beyond it none is read whole
+)
+
+var (
+	errTooLarge = &server.Error{Kind: server.Internal, Message: "The program failed", Err: errors.New("the reply of a program is too long to be made into a page or a menu")}
+	errPrinted  = &server.Error{Kind: server.Busy, Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent", maxPrinted>>20)}
+)
+
+// ahead is the output of a program, read ahead of its reader.
+type ahead struct {
+	src io.ReadCloser
+	all *Limiter
+
+	mu     sync.Mutex
+	change sync.Cond
+	most   int // bytes that are read ahead
+	buf    []byte
+	err    error // of src, or io.EOF
+	closed bool
+}
+
+// ahead returns a reader of src, which it closes at its end. Closing it ends a read of src.
+func (l *Limiter) ahead(src io.ReadCloser) *ahead {
+	a := &ahead{src: src, all: l, most: maxAhead}
+	a.change.L = &a.mu
+	go func() {
+		defer func() { _ = src.Close() }()
+		for chunk := make([]byte, 16<<10); a.more(chunk); {
+			continue
+		}
+	}()
+	return a
+}
+
+// more reads a part of the output, and reports whether there is more.
+func (a *ahead) more(chunk []byte) bool {
+	n, err := a.src.Read(chunk)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = err
+	a.change.Broadcast()
+	if a.closed {
+		return false
+	}
+	a.buf = append(a.buf, chunk[:n]...)
+	printed := a.all.printed.Add(int64(n))
+	if a.most > maxAhead && printed > maxPrinted {
+		a.err = errPrinted
+	}
+	for a.err == nil && !a.closed && (len(a.buf) >= a.most || len(a.buf) > 0 && a.most <= maxAhead && a.all.printed.Load() > maxPrinted/2) {
+		a.change.Wait()
+	}
+	return a.err == nil && !a.closed
+}
+
+// Read takes what was read ahead.
+func (a *ahead) Read(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.buf) == 0 && a.err == nil {
+		a.change.Wait()
+	}
+	if len(a.buf) == 0 {
+		return 0, a.err
+	}
+	n := copy(p, a.buf)
+	a.buf = a.buf[n:]
+	if len(a.buf) == 0 {
+		a.buf = nil
+	}
+	a.all.printed.Add(int64(-n))
+	a.change.Broadcast()
+	return n, nil
+}
+
+// whole returns all of the output, which counts until a is closed.
+func (a *ahead) whole(most int) ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.most = most + 1
+	a.change.Broadcast()
+	for a.err == nil && len(a.buf) <= most {
+		a.change.Wait()
+	}
+	switch {
+	case len(a.buf) > most:
+		return nil, errTooLarge
+	case !errors.Is(a.err, io.EOF):
+		return nil, a.err
+	}
+	return a.buf, nil
+}
+
+// Close ends the output.
+func (a *ahead) Close() error {
+	a.mu.Lock()
+	if !a.closed {
+		a.closed = true
+		a.all.printed.Add(int64(-len(a.buf)))
+		a.buf = nil
+	}
+	a.change.Broadcast()
+	a.mu.Unlock()
+	return a.src.Close()
+}
+
+// ReadMap returns the whole output of a program that makes a map. It counts until the
+// request ends.
+func (q *Asked) ReadMap(output io.ReadCloser) (string, error) {
+	q.Host.open()
+	a := q.Host.Limiter.ahead(output)
+	context.AfterFunc(q.Context(), func() { _ = a.Close() })
+	text, err := a.whole(maxMap)
+	if err != nil {
+		_ = a.Close()
+	}
+	return string(text), err
 }
