@@ -160,27 +160,6 @@ func TestErrorsTellStrangersNothing(t *testing.T) {
 	}
 }
 
-func TestStalledReplyEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan time.Time, 1)
-		s := &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-			_, err := w.Write(make([]byte, 1<<20))
-			ended <- time.Now()
-			return err
-		})}
-		p, stop := start(t, s)
-		c := p.dial()
-		begin := time.Now()
-		_, _ = io.WriteString(c, "/x\n")
-		took := (<-ended).Sub(begin)
-		if took < DefaultStallTimeout || took > DefaultStallTimeout*5/4 {
-			t.Errorf("ended after %v", took)
-		}
-		_ = c.Close()
-		stop()
-	})
-}
-
 func TestDrain(t *testing.T) {
 	tests := []struct {
 		name     string

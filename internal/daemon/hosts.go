@@ -48,8 +48,11 @@ type virtualHost struct {
 // openHosts opens the sites of all hosts. Every option holds for each of them.
 func (d *daemon) openHosts() error {
 	if d.conf.search != nil {
-		if err := d.openSearch(); err != nil {
-			return d.conf.searchError(err)
+		err, option := d.openSearch(), d.conf.option("search")
+		if errors.Is(err, search.ErrUnsupported) {
+			return exit.Usagef("leave "+option+" out", "%s: %w", option, err)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", option, err)
 		}
 	}
 	for i, h := range d.conf.hosts {
@@ -58,13 +61,6 @@ func (d *daemon) openHosts() error {
 		}
 	}
 	return nil
-}
-
-func (c *Settings) searchError(err error) error {
-	if errors.Is(err, search.ErrUnsupported) {
-		return exit.Usagef("leave "+c.option("search")+" out", "%s: %w", c.option("search"), err)
-	}
-	return fmt.Errorf("%s: %w", c.option("search"), err)
 }
 
 // openSearch opens the search index. A check does not: a gophd that runs has it open.

@@ -204,7 +204,7 @@ func (d *daemon) listen(ctx context.Context, flag, typed, addr string) (net.List
 	case systemd.InUnit() && forbidden && number < 1024:
 		return nil, exit.Usagef("a socket unit listens on ports below 1024: "+diag.Command("systemctl", "enable", "--now", "gophd-"+flag+".socket"), "%w", named)
 	case systemd.InUnit() && forbidden:
-		return nil, exit.Usagef(systemd.DropIn(dropIn), "%w", named)
+		return nil, exit.Usagef("the unit forbids it: "+systemd.Activate(dropIn), "%w", named)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, exit.Usagef("ports below 1024 need a privilege: use "+d.conf.option(flag, ":7070")+", or give the program the capability cap_net_bind_service, or start it from systemd", "%w", named)
 	case errors.Is(err, syscall.EADDRINUSE):

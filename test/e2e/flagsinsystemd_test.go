@@ -119,7 +119,6 @@ http() { exec 3<>/dev/tcp/127.0.0.1/$1; printf 'GET %s HTTP/1.0\r\nHost: %s\r\nA
 		systemd-run --unit=program -p UMask=0000 /root/geomyidae /run/program.sock
 		mkdir -p /etc/systemd/system/gophd.service.d
 		cd /usr/share/gophd/systemd; cp gophd-users.conf gophd-listen.conf gophd-metrics.conf /etc/systemd/system/gophd.service.d/
-		grep -qs localhost /etc/hosts || echo 127.0.0.1 localhost >>/etc/hosts
 		systemctl daemon-reload`)
 
 	tried := map[string]bool{"help": true, "version": true}

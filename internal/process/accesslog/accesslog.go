@@ -16,9 +16,9 @@ package accesslog
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -97,15 +97,9 @@ func (l *Log) reopen() {
 	}
 }
 
-// lines has space for lines that are being made.
-var lines = sync.Pool{New: func() any { return new([]byte) }}
-
 // Observe adds a line.
 func (l *Log) Observe(s server.Served) {
-	space := lines.Get().(*[]byte)
-	*space = entry{s, time.Now().Add(-s.Took)}.appendTo((*space)[:0], l.ips)
-	_, _ = l.w.Write(*space)
-	lines.Put(space)
+	_, _ = io.WriteString(&l.w, line(s, time.Now().Add(-s.Took), l.ips))
 }
 
 // Lost returns how many lines were lost.

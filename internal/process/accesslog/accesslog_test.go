@@ -36,12 +36,12 @@ func TestLine(t *testing.T) {
 		{server.Served{Selector: "/\" 200 1 \\\n\r\t\x1b[2J\x00\x7fé", Remote: client},
 			`-:0 192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/\" 200 1 \\\x0a\x0d\x09\x1b[2J\x00\x7f\xc3\xa9" 200 - "-" "-"`},
 	} {
-		if got := string(entry{c.served, at}.appendTo(nil, Full)); got != c.want+"\n" {
+		if got := line(c.served, at, Full); got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)
 		}
 	}
-	named := entry{server.Served{Host: "a.example", Port: 70, Remote: client, Agent: "Ann's browser", Referer: "https://b.example/ann"}, at}
-	if got := string(named.appendTo(nil, None)); strings.Contains(strings.ToLower(got), "ann") || strings.Contains(got, "192") {
+	named := server.Served{Host: "a.example", Port: 70, Remote: client, Agent: "Ann's browser", Referer: "https://b.example/ann"}
+	if got := line(named, at, None); strings.Contains(strings.ToLower(got), "ann") || strings.Contains(got, "192") {
 		t.Errorf("without addresses: %s", got)
 	}
 }
@@ -53,7 +53,7 @@ func FuzzQuoted(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := appendQuoted(nil, s)
+		got := quoted(s)
 		for i := 0; i < len(got); i++ {
 			switch {
 			case got[i] < ' ' || got[i] > '~':
@@ -64,7 +64,7 @@ func FuzzQuoted(f *testing.F) {
 				i++ // what it protects
 			}
 		}
-		if bytes.HasSuffix(got, []byte(`\`)) && !bytes.HasSuffix(got, []byte(`\\`)) {
+		if strings.HasSuffix(got, `\`) && !strings.HasSuffix(got, `\\`) {
 			t.Fatalf("%q ends in a bare backslash", got)
 		}
 	})

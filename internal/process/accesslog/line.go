@@ -2,66 +2,44 @@ package accesslog
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gophd/gophd/server"
 )
 
-// entry is a request for the log.
-type entry struct {
-	server.Served
-	at time.Time // when its connection was accepted
-}
-
-// appendTo adds the line of an entry.
-func (e entry) appendTo(b []byte, ips IPs) []byte {
-	b = append(b, cmp.Or(e.Host, "-")...)
-	b = append(b, ':')
-	b = strconv.AppendInt(b, int64(e.Port), 10)
-	b = append(b, ' ')
-	b = append(b, ips.Name(e.Remote.Addr())...)
-	b = append(b, ' ')
-	b = append(b, cmp.Or(e.Protocol, "-")...)
-	b = append(b, " - ["...)
-	b = e.at.AppendFormat(b, "02/Jan/2006:15:04:05 -0700")
-	b = append(b, `] "`...)
-	b = appendQuoted(b, e.Selector)
-	b = append(b, `" `...)
-	b = strconv.AppendInt(b, int64(e.HTTPStatus()), 10)
-	b = append(b, ' ')
-	if e.Bytes == 0 {
-		b = append(b, '-')
-	} else {
-		b = strconv.AppendInt(b, e.Bytes, 10)
+// line is the line of a request whose connection was accepted at a time.
+func line(s server.Served, at time.Time, ips IPs) string {
+	size := "-"
+	if s.Bytes > 0 {
+		size = strconv.FormatInt(s.Bytes, 10)
 	}
 	if ips == None { // what a browser says of itself may name its user
-		return append(b, ` "-" "-"`+"\n"...)
+		s.Referer, s.Agent = "", ""
 	}
-	b = append(b, ` "`...)
-	b = appendQuoted(b, cmp.Or(e.Referer, "-"))
-	b = append(b, `" "`...)
-	b = appendQuoted(b, cmp.Or(e.Agent, "-"))
-	return append(b, "\"\n"...)
+	return fmt.Sprintf(`%s:%d %s %s - [%s] "%s" %d %s "%s" "%s"`+"\n",
+		cmp.Or(s.Host, "-"), s.Port, ips.Name(s.Remote.Addr()), cmp.Or(s.Protocol, "-"), at.Format("02/Jan/2006:15:04:05 -0700"),
+		quoted(s.Selector), s.HTTPStatus(), size, quoted(cmp.Or(s.Referer, "-")), quoted(cmp.Or(s.Agent, "-")))
 }
 
-// appendQuoted adds text from a client, in visible ASCII: as in Apache's
-// logs, the quote and the backslash get a backslash, and every other byte is
-// \x and two digits.
-func appendQuoted(b []byte, s string) []byte {
-	const digits = "0123456789abcdef"
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
+// quoted is text from a client, in visible ASCII: as in Apache's logs, the quote and the
+// backslash get a backslash, and every other byte is \x and two digits.
+func quoted(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		switch {
 		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
+			b.Write([]byte{'\\', c})
 		case c < ' ' || c > '~':
-			b = append(b, '\\', 'x', digits[c>>4], digits[c&15])
+			fmt.Fprintf(&b, `\x%02x`, c)
 		default:
-			b = append(b, c)
+			b.WriteByte(c)
 		}
 	}
-	return b
+	return b.String()
 }
 
 // IPs is how logs name addresses.

@@ -14,16 +14,7 @@ func InUnit() bool {
 	return os.Getenv("INVOCATION_ID") != "" && (!ok || pid == strconv.Itoa(os.Getpid()))
 }
 
-// DropIn returns the commands that activate a drop-in of the package (examples/systemd), for
-// the hint of a message, or "" outside a unit.
-func DropIn(name string) string {
-	if !InUnit() {
-		return ""
-	}
-	return "the unit forbids it: " + Activate(name)
-}
-
-// Activate returns the commands that activate a drop-in.
+// Activate returns the commands that activate a drop-in of the package (examples/systemd).
 func Activate(name string) string {
 	from, to := "/usr/share/gophd/systemd/gophd-"+name+".conf", "/etc/systemd/system/gophd.service.d"
 	if local := "/usr/local" + strings.TrimPrefix(from, "/usr"); exists(local) && !exists(from) {
