@@ -270,14 +270,14 @@ func (x *examination) content(found *check.Outcome, at, path func(label string) 
 			move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " + diag.Command("mv", "--", file, x.private())
 			all = append(all, faultf(move, "everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)...)
 		case d.Code != check.CodeRead:
+		case d.Hint == "" || self.Access(at(d.File), sandbox.MayRead|sandbox.MayEnter) == nil: // of files in it, which may be meant so
+			note = "; " + file + ": " + message
 		case isTop && user == d.File[1:]:
 			x.sight.Homes[strings.Replace(x.flags.Users, "*", user, 1)] = faultf(mend, "%s", message)[0]
 		case isTop:
 			x.sight.Homes[strings.Replace(x.flags.UsersGemini, "*", user, 1)] = faultf(mend, "%s", message)[0]
-		case self.Access(at(d.File), sandbox.MayRead) != nil:
-			all = append(all, faultf(mend, "%s: %s", file, message)...)
 		default:
-			note = "; " + message
+			all = append(all, faultf(mend, "%s: %s", file, message)...)
 		}
 	}
 	if all != nil {
