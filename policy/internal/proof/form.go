@@ -210,23 +210,22 @@ func each(list []string, fn func(string) string) (result []string) {
 }
 
 // A star of a pattern may end within an escape, so that the piece behind it begins with
-// digits of that. Kept are the bytes that URI form escapes and another form has as they
-// are; extra are those that another form escapes and URI form does not.
+// digits of that. Kept are the bytes whose escape in URI form another form does not have: it
+// has them as they are or, where they are no UTF-8, as U+FFFD. Extra are those that another
+// form escapes and URI form does not.
 var kept, extra = func() (kept, extra [readers.Decoded + 1][]byte) {
-	isEscaped := func(f readers.Form, c byte) bool {
-		return strings.Contains(f.Of("/"+string([]byte{c})+"/"), "%")
-	}
 	for f := range readers.Decoded + 1 {
 		for i := range 256 {
 			c := byte(i)
 			if strings.IndexByte("\x00\t\r\n", c) >= 0 {
 				continue // no request holds it
 			}
-			switch inURI := isEscaped(readers.URI, c); {
-			case inURI == isEscaped(f, c):
-			case inURI:
+			name := "/" + string([]byte{c}) + "/"
+			uri, form := readers.URI.Of(name), f.Of(name)
+			switch isEscaped := strings.Contains(uri, "%"); {
+			case isEscaped && form != uri:
 				kept[f] = append(kept[f], c)
-			default:
+			case !isEscaped && strings.Contains(form, "%"):
 				extra[f] = append(extra[f], c)
 			}
 		}
