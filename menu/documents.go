@@ -13,8 +13,9 @@ import (
 // redirectSchemes are the schemes that a URL: selector may lead to. None of them
 // runs anything in the browser.
 var redirectSchemes = []string{
-	"http", "https", "ftp", "ftps", "sftp", "gopher", "gophers", "gemini", "spartan", "finger", "mailto", "xmpp",
+	"http", "https", "ftp", "ftps", "sftp", "gopher", "gophers", "gemini", "spartan", "nex", "finger", "mailto", "xmpp",
 	"sip", "irc", "ircs", "telnet", "ssh", "news", "nntp", "git", "magnet", "tel",
+	"ssb", "ipfs", "ipns", "matrix",
 }
 
 // maxTarget is the longest URL of a redirect page, in bytes.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestRedirectPage(t *testing.T) {
-	for _, target := range []string{"https://a.example/?a=1&b=2", "HTTP://a.example/", "mailto:me@a.example", "gemini://a.example", "irc://a.example/#x", "http://" + strings.Repeat("a", 2041)} {
+	for _, target := range []string{"https://a.example/?a=1&b=2", "HTTP://a.example/", "mailto:me@a.example", "gemini://a.example", "nex://a.example/", "ssb://a/", "ipns://a.example", "irc://a.example/#x", "http://" + strings.Repeat("a", 2041)} {
 		page, err := menu.RedirectPage(target)
 		if err != nil {
 			t.Errorf("RedirectPage(%q): %v", target, err)
