@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
@@ -24,7 +25,8 @@ type reply struct {
 }
 
 const (
-	maxReply    = 16 << 20 // bytes
+	maxReply    = 16 << 20        // bytes
+	noticed     = 2 * time.Second // within which gophd notices a change
 	madeByGophd = "# robots.txt made by gophd"
 )
 
@@ -60,8 +62,13 @@ func (x *examination) robots(ctx context.Context) []Finding {
 	if no := x.mayNotAsk(); no != nil {
 		return no
 	}
+	want := withoutSitemaps(x.sight.Robots)
 	served, err := x.ask(ctx, "robots.txt")
-	switch want := withoutSitemaps(x.sight.Robots); {
+	if err == nil && withoutSitemaps(served) != want && ask.Sleep(ctx, noticed) == nil {
+		delete(x.said, "robots.txt") // a change just made may not have been noticed
+		served, err = x.ask(ctx, "robots.txt")
+	}
+	switch {
 	case err != nil:
 		return faultf(x.restart(), "the server does not answer: %v", err)
 	case len(want) == 0:
