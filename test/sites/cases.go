@@ -33,6 +33,8 @@ var policy = []Case{
 	{"an = behind a ? below an Allow", Of(notes{"/": "Disallow: /\n", "/$/": "User-agent: GPTBot\nDisallow: /*a=b$\n", "/$/é/": "Allow: /\nDisallow: /*?\n"}), []string{"gptbot -/$/é/?a=b"}},
 	{"a star may end inside of an escape", Of(notes{"/": "Disallow: /*9$\n"}), []string{"* -/é -/9 +/è"}},
 	{"a star may end inside of an escape of what is no UTF-8", Of(notes{"/": "User-agent: foo\nDisallow: /%A2019/\nUser-agent: bar\nDisallow: /*2019$\nUser-agent: foobot\nAllow: /*BD019$\nDisallow: /\n"}), []string{"bar -/\xa2019 -/2019 +/019", "foobot -/\xa2019 +/BD019"}},
+	{"a ; that a star with a slash may follow", Of(notes{"/": "User-agent: *\nFinal: /*a=b$\n", "/a?/": "Disallow: /\nAllow: /*a;b\nAllow: /\n"}), []string{"* -/a?/x/qa;bx/qa=b +/a?/x"}},
+	{"an Allow of what is no UTF-8, in a name with a percent sign", Of(notes{"/": "User-agent: GPTBot\nDisallow: /*/%25\n", "/ab/": "Disallow: /\nAllow: /%ab/\n"}), []string{"gptbot -/ab/\xab/zq/%/zq"}},
 	{"a star may end inside of an escape of weak lines", Of(notes{"/": "Disallow: /%/*a%23/\n", "/a#/*/a#/": "Disallow: /*/*9$\n"}), []string{"* -/a#/*/a#/é/é +/a#/*/a#/é/è"}},
 	{"an escape for a name, below one in another script", Of(notes{"/": "User-agent: foo\nFinal: /*/%25C3%25A9/*日本\n", "/日本/": "Disallow: /0\n", "/日本/0/": "Allow: /%C3%A9/\n"}), []string{"* -/日本/0/%C3%A9/日本 +/日本/0/é/"}},
 	{"an Allow of what another denies as it is written", Of(notes{"/": "Allow: /*/%24*$\nUser-agent: foo\nFinal: /*/%2524\n", "/b /": "Disallow: /A/\n"}), []string{"foo -/c/%24", "* +/c/$ +/c/%24"}},

@@ -95,7 +95,7 @@ func partedSymbols(plain *readers.Pattern) (list []string) {
 	for i := len(pieces) - 1; i >= 0; i-- {
 		slash := strings.LastIndexByte(pieces[i], '/') + 1
 		if at := strings.IndexByte(pieces[i][slash:], ';'); at >= 0 {
-			isCertain = plain.Whole
+			isCertain = plain.Whole && i == len(pieces)-1
 			add(i, slash+at, plain.Whole)
 		}
 		if slash > 0 {
@@ -186,9 +186,13 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 			add(p.Pieces) // the escape may be part of a name
 		}
 	default:
-		add(each(p.Pieces, selector.Decoded))
+		plain := each(p.Pieces, selector.Decoded)
+		add(plain)
 		for _, plain := range completed(f, p.Pieces) {
 			add(plain)
+		}
+		if strings.Contains(strings.Join(plain, ""), "\ufffd") { // which stands for what is no UTF-8
+			add(strings.Split(strings.Join(plain, "\ufffd"), "\ufffd"))
 		}
 	}
 	if f == readers.Parted && p.Whole { // which drops a ; at the end
