@@ -92,7 +92,7 @@ func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
 		h := newFiles(runWith(t, dir, site.Config{Mounts: map[string]string{"m": "."}}), 1<<20)
 		read := func() string { got, _ := get(t, h, spelling); return got }
 		if !eventually(func() bool { read(); return h.kept(request(t, spelling), wire, (*site.Stamp).Fresh) != nil }) {
-			t.Fatal("not kept")
+			t.Fatal(spelling, "not kept")
 		}
 		open := read()
 		write(t, dir, map[string]string{".robots": rule})
