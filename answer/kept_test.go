@@ -87,7 +87,7 @@ func TestCacheByHost(t *testing.T) {
 // A spelling that the policy closes is closed though its reply was kept. The files are
 // older than the test: a reply of young ones is not kept for long.
 func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
-	for spelling, rule := range map[string]string{"/m/%64oc.go": "Disallow: /m/doc.go\n", "/m/feed": "Disallow: /m/feed/\n", "m/doc.go": "Disallow: /m/doc.go\n" + manyRules()} {
+	for spelling, rule := range map[string]string{"/m/%6bept.go": "Disallow: /m/kept.go\n", "/m/feed": "Disallow: /m/feed/\n", "m/kept.go": "Disallow: /m/kept.go\n" + manyRules()} {
 		dir := t.TempDir()
 		h := newFiles(runWith(t, dir, site.Config{Mounts: map[string]string{"m": "."}}), 1<<20)
 		read := func() string { got, _ := get(t, h, spelling); return got }
