@@ -115,7 +115,7 @@ func TestRobotsOverTLS(t *testing.T) {
 		status int
 		text   string
 	}{
-		{[]string{"https://" + addrs[0] + "/"}, 3, "hint: -insecure takes any certificate"},
+		{[]string{"https://" + addrs[0] + "/"}, 3, "hint: -insecure accepts any certificate"},
 		{[]string{"-insecure", "https://" + addrs[0] + "/"}, 1, `deny  "/private/x"`},
 		{[]string{"https://" + addrs[1] + "/"}, 3, "HTTP response to HTTPS client"},
 		{[]string{"http://" + addrs[0] + "/"}, 0, "400 Bad Request"},
