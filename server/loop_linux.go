@@ -860,7 +860,7 @@ func (w *worker) drain(c *conn) {
 		w.closeConn(c)
 		return
 	}
-	w.goOn(c, lingering, func(c *conn) { w.run.end(c, nil) })
+	w.goOn(c, lingering, func(c *conn) { w.end(c, nil) })
 }
 
 // goOn starts a goroutine for a connection, and reports whether there is room for it.
