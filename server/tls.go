@@ -33,7 +33,7 @@ func (r *run) startTLS(c *conn) error {
 	setNoDelay(c.Conn) // the records of a reply follow each other closely
 	below := &records{socket: c.socket, head: c.head}
 	if !r.isBusy() {
-		below.buffer = bufio.NewWriter(c.socket)
+		below.buffer = bufio.NewWriterSize(c.socket, 4*maxRecord)
 	}
 	c.head = nil
 	session := tls.Server(below, cmp.Or(r.asking, r.TLS))
@@ -54,11 +54,6 @@ func (r *run) startTLS(c *conn) error {
 
 // Write writes p.
 func (c *tlsConn) Write(p []byte) (int, error) {
-	if len(p) > maxRecord {
-		if err := c.below.widen(); err != nil {
-			return 0, err
-		}
-	}
 	n, err := c.Conn.Write(p)
 	if failed := c.below.flush(); err == nil && failed != nil {
 		n, err = 0, failed
@@ -115,18 +110,6 @@ func (r *records) Write(p []byte) (int, error) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	return r.buffer.Write(p)
-}
-
-// widen makes room for several records, which one call then sends.
-func (r *records) widen() error {
-	if r.buffer == nil || r.buffer.Size() == 4*maxRecord {
-		return nil
-	}
-	r.writing.Lock()
-	defer r.writing.Unlock()
-	err := r.buffer.Flush()
-	r.buffer = bufio.NewWriterSize(r.socket, 4*maxRecord)
-	return err
 }
 
 func (r *records) flush() error {
