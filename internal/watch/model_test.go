@@ -69,12 +69,17 @@ func (m *mirror) reread(dir string, files []string) {
 	case files == nil:
 		m.dirs[dir] = names
 	default:
+		known := maps.Clone(m.dirs[dir]) // those who look at the tree have the old one
+		if known == nil {
+			return
+		}
 		for _, f := range files {
-			delete(m.dirs[dir], f)
-			if what, ok := names[f]; ok && m.dirs[dir] != nil {
-				m.dirs[dir][f] = what
+			delete(known, f)
+			if what, ok := names[f]; ok {
+				known[f] = what
 			}
 		}
+		m.dirs[dir] = known
 	}
 }
 
