@@ -39,7 +39,7 @@ func TestHTTPIsNotDelayed(t *testing.T) {
 func TestHTTPWritesEnd(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	const size = 16 << 20 // more than client and kernel take at once
-	ended := make(chan error, 1)
+	began, ended := make(chan struct{}), make(chan error, 1)
 	addr := startTCP(t, &Server{TLS: conf, HTTP: func(c *HTTPConn, r *Request) error {
 		go func() {
 			_, err := c.Write(make([]byte, size))
@@ -48,12 +48,7 @@ func TestHTTPWritesEnd(t *testing.T) {
 			}
 			ended <- err
 		}()
-		eventually(t, "nothing is written", func() bool {
-			s := c.w.conn.socket
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.sending
-		})
+		<-began
 		return nil
 	}})
 	c := tls.Client(dialTCP(t, addr), client)
@@ -61,7 +56,11 @@ func TestHTTPWritesEnd(t *testing.T) {
 	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := io.Copy(io.Discard, c); err != nil || n < size {
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	close(began)
+	if n, err := io.Copy(io.Discard, c); err != nil || n < size-1 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 	if err := <-ended; err == nil {
