@@ -492,7 +492,7 @@ func (s *systemd) beside(said string) {
 func (s *systemd) doctor() {
 	s.t.Helper()
 	out := s.do("gophd", "doctor")
-	for _, want := range []string{"ok: unit: ", "ok: port: port 70 is held by gophd\n", "ok: certificate: /etc/credstore/gophd.crt", "ok: robots.txt: as the annotations say"} {
+	for _, want := range []string{"ok: unit: ", "ok: port: port 70 is held by gophd\n", "ok: certificate: /etc/credstore/gophd.crt", "ok: robots.txt: matches the annotations"} {
 		if !strings.Contains(out, want) {
 			s.t.Errorf("no %q:\n%s", want, out)
 		}
