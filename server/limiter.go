@@ -14,7 +14,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 )
@@ -61,6 +60,7 @@ type slot struct {
 	limiter *limiter   // nil before acquire
 	block   *addrBlock // nil for one that counts in all only
 	at      int        // in the limiter's slots; -1: released
+	blockAt int        // in its block
 	evicted bool
 	more    int // places besides its own
 }
@@ -185,6 +185,7 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 			}
 			l.blocks[a] = s.block
 		}
+		s.blockAt = len(s.block.slots)
 		s.block.slots = append(s.block.slots, s)
 	}
 	return victim, admitted
@@ -360,9 +361,13 @@ func (s *slot) remove() {
 	if s.block == nil {
 		return
 	}
-	i := slices.Index(s.block.slots, s)
-	s.block.slots = slices.Delete(s.block.slots, i, i+1)
-	if len(s.block.slots) == 0 {
+	own := s.block.slots
+	last = len(own) - 1
+	own[s.blockAt] = own[last]
+	own[s.blockAt].blockAt = s.blockAt
+	own[last] = nil
+	s.block.slots = own[:last]
+	if last == 0 {
 		delete(l.blocks, s.block.addr)
 	}
 }

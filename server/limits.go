@@ -10,7 +10,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -143,15 +142,17 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	if failed != nil {
 		return nil
 	}
-	words := strings.Fields(string(first))
-	at, _ := url.ParseRequestURI(words[1]) // as asksRobots has done
+	at := targetOf(string(first))
+	if at == nil {
+		return nil
+	}
 	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: cmp.Or(at.Host, header.Get("Host"))}).Hostname()
 	a, ok := quick.Quick(req)
 	if !ok || a.File != nil {
 		return nil
 	}
 	word := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
-	if words[0] == "HEAD" {
+	if bytes.HasPrefix(first, []byte("HEAD ")) {
 		return word
 	}
 	return append(word, a.Body...)

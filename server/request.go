@@ -98,7 +98,8 @@ func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
 	case err != nil:
 	case req.http:
 		req.Selector = string(line) // for the log
-		req.robots = robotsTarget(req.Selector)
+		at := targetOf(req.Selector)
+		req.robots = at != nil && selector.IsRobots(at.Path)
 	default:
 		if req.RequestLine, err = selector.Parse(line); err != nil {
 			return &Error{Kind: BadRequest, Err: err}
@@ -117,12 +118,15 @@ func (r *run) asksRobots(c *conn, what step, n int) bool {
 	return what >= requestLine && r.parse(&req, c, what, n, nil) == nil && req.robots
 }
 
-// robotsTarget reports whether a request line of HTTP is for robots.txt.
-func robotsTarget(line string) bool {
+// targetOf returns the target of a request line of HTTP; nil if it is no URL.
+func targetOf(line string) *url.URL {
 	_, rest, _ := strings.Cut(line, " ")
 	target, _, _ := strings.Cut(rest, " ")
 	u, err := url.ParseRequestURI(target)
-	return err == nil && selector.IsRobots(u.Path)
+	if err != nil {
+		return nil
+	}
+	return u
 }
 
 // next returns what a connection needs next, and the length of the header or line
