@@ -18,27 +18,26 @@ const tlsHandshake = 0x16
 var tlsAlert = []byte{21, 3, 3, 0, 2, 2, 80}
 
 // tlsConn is TLS on a socket. TLS writes each record, of 16 KiB at most, by itself,
-// which for a large reply costs as much as all the ciphering. So records are buffered until
-// a Write ends, except for connections that begin while the server is busy: many could hold
+// which for a large reply costs as much as all the ciphering. So the records of one
+// Write are buffered, except on a busy server, where many connections could hold
 // records for clients that do not read.
 type tlsConn struct {
 	*tls.Conn
-	below *records
+	below   *records
+	writing sync.Mutex
 }
 
 const maxRecord = 16 << 10 // bytes (RFC 8446 section 5.1)
 
+var recordBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4*maxRecord) }}
+
 // startTLS performs the handshake, which begins with the bytes read already.
 func (r *run) startTLS(c *conn) error {
 	setNoDelay(c.Conn) // the records of a reply follow each other closely
-	below := &records{socket: c.socket, head: c.head}
-	if !r.isBusy() {
-		below.buffer = bufio.NewWriterSize(c.socket, 4*maxRecord)
-	}
+	below := &records{socket: c.socket, head: c.head, busy: r.isBusy}
 	c.head = nil
 	session := tls.Server(below, cmp.Or(r.asking, r.TLS))
 	if err := session.HandshakeContext(r.hard); err != nil {
-		_ = below.flush() // the alert
 		return fmt.Errorf("%w: %w", errSilent, err)
 	}
 	if ack, ok := c.Conn.(interface{ Acknowledge() error }); ok {
@@ -49,11 +48,20 @@ func (r *run) startTLS(c *conn) error {
 	if len(state.PeerCertificates) > 0 {
 		c.cert = state.PeerCertificates[0]
 	}
-	return below.flush()
+	return nil
 }
 
 // Write writes p.
 func (c *tlsConn) Write(p []byte) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if len(p) <= maxRecord || c.below.busy() {
+		return c.Conn.Write(p)
+	}
+	buffer := recordBuffers.Get().(*bufio.Writer)
+	defer recordBuffers.Put(buffer)
+	buffer.Reset(c.below.socket)
+	c.below.collect(buffer)
 	n, err := c.Conn.Write(p)
 	if failed := c.below.flush(); err == nil && failed != nil {
 		n, err = 0, failed
@@ -63,9 +71,10 @@ func (c *tlsConn) Write(p []byte) (int, error) {
 
 // CloseWrite ends the session, and then shuts down the sending side.
 func (c *tlsConn) CloseWrite() error {
-	err := c.Conn.CloseWrite()
-	if failed := c.below.flush(); err != nil || failed != nil {
-		return cmp.Or(err, failed)
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.Conn.CloseWrite(); err != nil {
+		return err
 	}
 	return c.below.CloseWrite()
 }
@@ -81,20 +90,13 @@ func setNoDelay(c net.Conn) {
 type records struct {
 	*socket
 	head []byte
+	busy func() bool // many connections stay
 
-	writing sync.Mutex    // TLS writes also where it reads: an alert or a new key
+	writing sync.Mutex    // held while writing: TLS writes also where it reads, an alert or a new key
 	buffer  *bufio.Writer // nil: each record is written by itself
 }
 
-// Read flushes first what the client may wait for, unless a Write is under way, which does.
 func (r *records) Read(p []byte) (int, error) {
-	if r.buffer != nil && r.writing.TryLock() {
-		err := r.buffer.Flush()
-		r.writing.Unlock()
-		if err != nil {
-			return 0, err
-		}
-	}
 	if len(r.head) > 0 {
 		n := copy(p, r.head)
 		r.head = r.head[n:]
@@ -104,19 +106,26 @@ func (r *records) Read(p []byte) (int, error) {
 }
 
 func (r *records) Write(p []byte) (int, error) {
-	if r.buffer == nil {
-		return r.socket.Write(p)
-	}
 	r.writing.Lock()
 	defer r.writing.Unlock()
-	return r.buffer.Write(p)
+	if r.buffer != nil {
+		return r.buffer.Write(p)
+	}
+	return r.socket.Write(p)
 }
 
-func (r *records) flush() error {
-	if r.buffer == nil {
-		return nil
-	}
+// collect lets records be buffered until flush is called.
+func (r *records) collect(buffer *bufio.Writer) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
-	return r.buffer.Flush()
+	r.buffer = buffer
+}
+
+// flush writes what was buffered.
+func (r *records) flush() error {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	buffer := r.buffer
+	r.buffer = nil
+	return buffer.Flush()
 }
