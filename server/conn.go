@@ -11,28 +11,27 @@ import (
 	"time"
 )
 
-// conn is a connection, and what is known of it before its request. On Linux an event loop
-// has those of a TCP listener until they need a goroutine. Any other connection has one from
-// its beginning to its end.
+// conn is a connection. On Linux the event loop owns the connections of a TCP listener until
+// they need a goroutine. Any other connection has a goroutine from accept to close.
 type conn struct {
-	net.Conn          // plain; nil while a loop has it
-	polled            // by a loop
-	socket   *socket  // of Conn
-	tls      *tlsConn // nil for plain connections
-	head     []byte   // bytes read so far
-	ended    bool     // there is no more
-	accepted time.Time
-	remote   netip.AddrPort
-	local    netip.AddrPort    // invalid before it is asked for, or if it is unknown
-	asks     string            // for this host, by TLS or as a trusted proxy says
-	cert     *x509.Certificate // of the client, by TLS; nil: none
-	proxied  bool              // its PROXY header was read
-	counted  bool              // by the rate limit
-	tooFast  bool              // its client reads so in the session
-	begun    bool              // a part of its reply was sent before it got a goroutine
-	slot     *slot             // nil: it is not counted
+	net.Conn            // the plain connection; nil while the event loop owns it
+	polled              // the state in the event loop
+	socket     *socket  // wraps Conn
+	tls        *tlsConn // nil for plain connections
+	head       []byte   // bytes read so far
+	ended      bool     // the client has closed its sending side
+	accepted   time.Time
+	remote     netip.AddrPort
+	local      netip.AddrPort    // invalid if unknown, or not looked up yet
+	serverName string            // from TLS or the PROXY header
+	cert       *x509.Certificate // of the client, or nil
+	proxied    bool              // the PROXY header was read
+	counted    bool              // the rate limit has counted the request
+	tooFast    bool              // over the rate limit: the TLS client gets an error
+	begun      bool              // the event loop has sent a part of the reply
+	slot       *slot             // nil if the limiter does not count it
 
-	cancel atomic.Pointer[context.CancelFunc] // of its request
+	cancel atomic.Pointer[context.CancelFunc] // ends the request's context
 }
 
 func (s *Server) newConn(c net.Conn) *conn {
@@ -50,9 +49,9 @@ func (c *conn) stream() net.Conn {
 	return c.socket
 }
 
-// end closes gracefully after a reply, and with a reset after one that failed: an orderly
-// close would make a truncated reply look complete; a reset also frees the kernel's send
-// buffer. A file that became shorter counts as complete.
+// end closes a connection after its reply: gracefully, or with a reset if the reply failed
+// with err. An orderly close would make a truncated reply look complete, and a reset frees
+// the kernel's send buffer. A file that became shorter counts as complete.
 func (r *run) end(c *conn, err error) {
 	if err != nil && !errors.Is(err, ErrShort) {
 		reset(c.Conn)
@@ -66,7 +65,7 @@ func (r *run) end(c *conn, err error) {
 	drain(c.stream(), timeout)
 }
 
-// release ends what goes with the connection, when its goroutine ends.
+// release closes the connection and frees its slot.
 func (c *conn) release() {
 	_ = c.Close()
 	c.slot.release()
@@ -79,7 +78,8 @@ func (c *conn) cancelRequest() {
 	}
 }
 
-// cut closes a connection from outside: with a reset, if it is replied to.
+// cut closes a connection that another goroutine serves. If a reply is in progress, it
+// resets the connection.
 func (c *conn) cut() {
 	switch {
 	case c.evict():
@@ -91,8 +91,7 @@ func (c *conn) cut() {
 	}
 }
 
-// abort closes a connection with a reset, so that a truncated reply does not look
-// complete, even in the midst of a system call that sends.
+// abort cancels the request and resets the connection, even while a system call is sending.
 func (c *conn) abort() {
 	c.cancelRequest()
 	reset(c.Conn)
@@ -105,14 +104,14 @@ func (c *conn) abort() {
 // reset makes the close of a TCP connection a reset.
 func reset(c net.Conn) {
 	switch c := c.(type) {
-	case interface{ SetReset() error }: // of package poll
+	case interface{ SetReset() error }: // poll.Conn
 		_ = c.SetReset()
 	case *net.TCPConn:
 		_ = c.SetLinger(0)
 	}
 }
 
-// halfCloser is a connection of TCP, of a Unix socket or of TLS.
+// halfCloser is implemented by connections of TCP, Unix sockets and TLS.
 type halfCloser interface{ CloseWrite() error }
 
 func closeWrite(c net.Conn) error {
@@ -122,8 +121,9 @@ func closeWrite(c net.Conn) error {
 	return errors.ErrUnsupported
 }
 
-// drain shuts down the sending side and goes on reading, so that the kernel does not answer
-// late bytes with a reset that would cost the client the reply.
+// drain shuts down the sending side and discards what the client sends until it closes, or
+// until the timeout. Without this, the kernel would answer late bytes with a reset, and the
+// client might lose the reply.
 func drain(c net.Conn, timeout time.Duration) {
 	if closeWrite(c) == nil && c.SetReadDeadline(time.Now().Add(timeout)) == nil {
 		_, _ = io.Copy(io.Discard, struct{ io.Reader }{c}) // without WriteTo, a detour through splice(2)

@@ -6,39 +6,38 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// A Kind says how a request ended: whether it was answered, and if not, whose fault
-// it was. Logs, metrics and what the client reads depend on it.
+// A Kind classifies the outcome of a request. It determines the message for the client, the
+// HTTP status and the labels of metrics.
 type Kind int
 
 // The kinds.
 const (
-	OK         Kind = iota // it was answered
-	NotFound               // nothing of that name, or nothing readable
-	BadRequest             // malformed or refused request
-	TooMany                // the client has sent too many
-	Forbidden              // the client is a robot, and the policy denies it this
-	Busy                   // not now: the server, or what it needs for the reply, has no room or does not answer
-	Gone                   // the client went away, or took nothing for the stall time
-	Internal               // the server's fault
-	Kinds                  // how many there are
+	OK         Kind = iota // answered
+	NotFound               // nothing readable has that name
+	BadRequest             // malformed or unacceptable request
+	TooMany                // over the rate limit
+	Forbidden              // the client is a robot, and robots.txt denies it the selector
+	Busy                   // temporary: the server is full, or a disk or program does not respond
+	Gone                   // the client closed the connection, or read nothing for StallTimeout
+	Internal               // a fault of the server
+	Kinds                  // the number of kinds
 )
 
-// String is the kind in a word.
+// String returns the name of the kind in logs and metrics, such as "not_found".
 func (k Kind) String() string {
 	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "forbidden", "busy", "gone", "internal"}[k]
 }
 
-// RetryAfter is how many seconds a client is asked to wait for a server that is busy, or
-// that has had too many requests from it.
+// RetryAfter is the number of seconds that a client should wait after Busy or TooMany.
 const RetryAfter = 10
 
-// statuses are the HTTP statuses of the kinds. 499 is nginx's for a client that went
-// away.
+// statuses are the HTTP statuses of the kinds. 499 is nginx's for a client that has closed
+// the connection.
 var statuses = [Kinds]int{
 	OK: 200, NotFound: 404, BadRequest: 400, TooMany: 429, Forbidden: 403, Busy: 503, Gone: 499, Internal: 500,
 }
 
-// message returns the text that the client reads instead of a reply.
+// message returns the text for the client.
 func (k Kind) message() string {
 	switch k {
 	case NotFound:
@@ -55,16 +54,16 @@ func (k Kind) message() string {
 	return "Server error"
 }
 
-// An Error says why a request was not answered. Other errors that a Handler returns are
-// of the kind Internal. A client reads only Message, so that it learns no path and no
-// name of the host.
+// An Error is the reason why a request was not answered. A Handler may return any error;
+// one that wraps no Error is of the kind Internal. The client reads only Message, so that
+// no path of the host is disclosed.
 type Error struct {
 	Kind    Kind
-	Message string // for the client, without the request's own words; if empty, the Kind's
+	Message string // for the client; must not repeat the request; if empty, the Kind's text
 	Err     error  // for the log; may be nil
 }
 
-// Error is for the log.
+// Error returns the text for the log.
 func (e *Error) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()
@@ -94,18 +93,17 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Errors that a Handler may return as they are.
+// Errors that a Handler may return.
 var (
 	ErrNotFound   = &Error{Kind: NotFound}
 	errBadRequest = &Error{Kind: BadRequest}
 
-	// ErrShort is the error of a reply that ends early because its source did, as a
-	// file that became shorter while it was sent. The connection is closed as after
-	// a whole reply.
+	// ErrShort reports that a file became shorter while it was sent. The connection is
+	// closed as after a whole reply.
 	ErrShort = &Error{Kind: Internal, Err: errors.New("the file became shorter")}
 
-	// ErrDeclined, from a handler that has written nothing, lets a [ServeMux]
-	// ask the handler with the next shorter pattern.
+	// ErrDeclined makes a [ServeMux] try the handler with the next shorter pattern, if
+	// nothing was written.
 	ErrDeclined = &Error{Kind: NotFound, Err: errors.New("declined")}
 )
 
@@ -114,8 +112,8 @@ var (
 	errPanic   = &Error{Kind: Internal, Err: errors.New("the handler panicked")}
 )
 
-// ErrorMessage returns the text that a client may read: the Message of the first
-// [Error] in err, or else the text for its kind.
+// ErrorMessage returns the text for the client: the Message of the first [Error] in err, or
+// the text for its kind.
 func ErrorMessage(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -124,7 +122,7 @@ func ErrorMessage(err error) string {
 	return Internal.message()
 }
 
-// ErrorBody is the reply to a request that failed with err.
+// ErrorBody returns the Gopher reply to a request that failed with err: an error item.
 func ErrorBody(err error) []byte {
 	return append(menu.ErrorItem(ErrorMessage(err)).AppendTo(nil), menu.End...)
 }

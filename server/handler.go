@@ -18,28 +18,28 @@ import (
 // A Handler answers a request.
 //
 // If it returns an error before it has written anything, the client gets an error item
-// with a public text (see Error), and the log gets the error itself. If it has written
-// something, the connection ends there.
+// with a public text (see [Error]). If it returns an error later, the connection is reset.
+// The server logs the error.
 type Handler interface {
 	ServeGopher(w ResponseWriter, r *Request) error
 }
 
-// HandlerFunc lets a function be a Handler.
+// HandlerFunc is a function that is a Handler.
 type HandlerFunc func(w ResponseWriter, r *Request) error
 
 // ServeGopher calls f.
 func (f HandlerFunc) ServeGopher(w ResponseWriter, r *Request) error { return f(w, r) }
 
-// A ResponseWriter takes the reply. Bytes that are written go out as they are; a reply
-// made of items is a menu, and the server adds its final ".". The server's own also
-// implements [FileSender].
+// A ResponseWriter sends the reply. Write sends bytes unchanged; WriteItem sends a line of
+// a menu, and the server adds the final ".". The server's ResponseWriter also implements
+// [FileSender].
 type ResponseWriter interface {
 	io.Writer
-	// WriteItem adds an item to a menu. An item without a host is on this server.
+	// WriteItem adds an item to a menu. If its Host is empty, it links to this server.
 	WriteItem(menu.Item) error
 }
 
-// A Request is what a client asks for.
+// A Request is a request of a client.
 type Request struct {
 	selector.RequestLine // Selector, Query, Plus
 
@@ -47,44 +47,44 @@ type Request struct {
 	Host string
 	Port int
 
-	// URLPort is the port of the URL that the client has asked for, where its request states
-	// it (Gemini, HTTP's Host); zero if it does not.
+	// URLPort is the port in the requested URL, if the protocol sends it (Gemini, the
+	// Host field of HTTP), or zero.
 	URLPort int
 
-	// Remote is the client's address, Local the one it connected to. A trusted proxy's
-	// header replaces both. They are invalid if they are not IP addresses.
+	// Remote is the client's address, Local the one it connected to. The header of a
+	// trusted proxy sets both. They are invalid if they are not IP addresses.
 	Remote, Local netip.AddrPort
 
 	// TLS reports whether the connection is encrypted. ServerName is the name that the
-	// client asked for by TLS (RFC 6066 section 3), or, if a trusted proxy ended TLS,
-	// the name in its header (AUTHORITY); "" if none.
+	// client has sent by TLS (RFC 6066 section 3). If a trusted proxy terminates TLS, it
+	// is the name in its PROXY header (AUTHORITY). It may be empty.
 	TLS        bool
 	ServerName string
 
-	// Certificate is what the client has sent ([Protocol.ClientCert]), and has the key of;
-	// nothing else in it was verified. It is nil if the client has sent none.
+	// Certificate is the client's certificate, or nil ([Protocol.ClientCert]). The client
+	// has proved that it holds the key; nothing else in it was verified.
 	Certificate *x509.Certificate
 
-	// Protocol is the name of the Protocol of a request, and Raw the request as it was
-	// sent. Both are "" for Gopher.
+	// Protocol is the Name of the [Protocol] of the request, and Raw the request as it
+	// was sent. Both are "" for Gopher.
 	Protocol, Raw string
 
 	// Embedded reports that a browser loads the reply as a part of a page, such as an
-	// image (Sec-Fetch-Dest), so that no person and no robot has asked for it.
+	// image (Sec-Fetch-Dest).
 	Embedded bool
 
-	// Site is set by a handler that serves several sites to the name of the one that
-	// answers, for Served.Host.
+	// Site is the name of the site that answers. A handler of several sites sets it, for
+	// Served.Host.
 	Site string
 
 	ctx    context.Context
 	http   bool
-	robots bool // it asks for robots.txt: no error but NotFound may answer it
+	robots bool // a request for robots.txt: the only error reply it may get is NotFound
 }
 
-// Context ends when the reply is no longer wanted: the connection was evicted or given
-// up, or the server ends. It does not end when the client closes the connection, which
-// looks like a client that only stops sending.
+// Context returns the request's context. It ends when the connection is evicted or times
+// out, and when the server stops. It does not end when the client closes the connection,
+// since the server cannot tell that from a half-close.
 func (r *Request) Context() context.Context {
 	if r.ctx == nil {
 		return context.Background()
@@ -92,45 +92,45 @@ func (r *Request) Context() context.Context {
 	return r.ctx
 }
 
-// WithContext returns a copy of the request with another context.
+// WithContext returns a shallow copy of the request with another context.
 func (r *Request) WithContext(ctx context.Context) *Request {
 	c := *r
 	c.ctx = ctx
 	return &c
 }
 
-// Quick is implemented by handlers that have some replies in memory. The server
-// asks them first, where the connection was accepted, so they must never block:
-// memory only.
+// Quick is implemented by handlers that have some replies in memory. The server calls it
+// before ServeGopher, in the event loop, so it must not block: it must not read files, for
+// example.
 type Quick interface {
-	// Quick returns the reply to a request if it is in memory; if not, ServeGopher
-	// is asked. It must not keep r.
+	// Quick returns the reply to a request if it is in memory. If ok is false, the
+	// server calls ServeGopher. Quick must not retain r.
 	Quick(r *Request) (a Answer, ok bool)
 }
 
-// An Answer is a whole reply, as it goes to the client.
+// An Answer is a whole reply, as it is sent to the client.
 type Answer struct {
-	Body []byte // must not be changed
-	Err  error  // why Body is an error item; nil if it is not
+	Body []byte // must not be modified
+	Err  error  // the error that Body reports to the client, or nil
 
-	// File, if not nil, is the reply in place of Body.
+	// File, if not nil, is sent instead of Body.
 	File ReadyFile
 }
 
-// A ReadyFile is an open file that is a whole reply.
+// A ReadyFile is an open file whose first Size bytes are a whole reply.
 type ReadyFile interface {
-	Fd() uintptr // a descriptor, which is open until Close
-	Size() int64 // how many bytes of it are the reply, from the first on
+	Fd() uintptr // the descriptor; open until Close
+	Size() int64
 
-	// Resident reports whether the kernel has all of the file in memory, so that to send
-	// it cannot block.
+	// Resident reports whether the kernel has the whole file in memory, so that sending
+	// it does not block.
 	Resident() bool
 
-	// Close is called once, when the server does not send it any more.
+	// Close closes the file. It is called once, unless OSFile was called.
 	Close()
 
-	// OSFile makes a file of it that the caller closes in place of Close. For most
-	// replies the two system calls that this costs are saved.
+	// OSFile converts it to an os.File. The caller then closes that, and does not call
+	// Close. Most replies do not need it, which saves two system calls.
 	OSFile() *os.File
 }
 
@@ -139,23 +139,22 @@ func notFoundHandler() Handler {
 	return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
 }
 
-// A ServeMux hands a request to the handler whose pattern is the longest that fits its
-// selector. A pattern that ends in a slash fits everything below it and the same
-// without the slash; any other pattern fits one selector. The leading slash counts for
-// nothing: "/a" and "a" are the same, and "/" fits everything. If a handler returns
-// ErrDeclined before it has written anything, the mux tries the next longest pattern
-// that fits. The mux is [Quick] where its handlers are. The zero value is ready to use.
+// A ServeMux calls the handler whose pattern is the longest that matches the selector. A
+// pattern that ends in a slash ("/a/") matches every selector below it, and "/a"; any other
+// pattern matches one selector. A leading slash is ignored: "/a" and "a" are the same, and
+// "/" matches every selector. If a handler returns ErrDeclined before it has written
+// anything, the mux tries the next longest pattern. The mux implements [Quick] and passes
+// calls on to handlers that do. The zero value is ready to use.
 type ServeMux struct {
 	rules []muxRule // longest first
 }
 
 type muxRule struct {
-	pattern string // without its leading slash
+	pattern string // without the leading slash
 	handler Handler
 }
 
-// Handle adds a handler for a pattern, or replaces the one it has. It must not be called
-// once the mux answers requests.
+// Handle sets the handler for a pattern. It must not be called while the mux serves requests.
 func (m *ServeMux) Handle(pattern string, h Handler) {
 	pattern = strings.TrimPrefix(pattern, "/")
 	rules := slices.DeleteFunc(m.rules, func(r muxRule) bool { return r.pattern == pattern })
@@ -163,7 +162,7 @@ func (m *ServeMux) Handle(pattern string, h Handler) {
 	slices.SortStableFunc(m.rules, func(a, b muxRule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
 }
 
-// fitting returns the rules from the first on that fits a selector.
+// fitting returns the rules from the first one that matches a selector.
 func fitting(rules []muxRule, selector string) []muxRule {
 	sel := strings.TrimPrefix(selector, "/")
 	for len(rules) > 0 && !rules[0].fits(sel) {
@@ -183,7 +182,7 @@ func (r muxRule) fits(sel string) bool {
 	return sel == r.pattern
 }
 
-// ServeGopher hands the request on.
+// ServeGopher calls the handler for the request.
 func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 	err := error(ErrNotFound)
 	for rest := fitting(m.rules, r.Selector); len(rest) > 0; rest = fitting(rest[1:], r.Selector) {
@@ -194,7 +193,7 @@ func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 	return err
 }
 
-// Quick asks the handler for the request, if it is Quick, too.
+// Quick calls the handler for the request, if it is Quick.
 func (m *ServeMux) Quick(r *Request) (a Answer, ok bool) {
 	if rest := fitting(m.rules, r.Selector); len(rest) > 0 {
 		if quick, is := rest[0].handler.(Quick); is {

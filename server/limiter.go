@@ -1,12 +1,13 @@
 package server
 
-// The limiter bounds the connections that stay: those that wait for their request, are
-// replied to, or linger. One that is answered where it was accepted is never counted.
+// The limiter bounds the open connections: those that wait for their request, are being
+// replied to, or linger. One that is answered from memory at once is never counted.
 //
-// When an address has reached its limit, a new connection replaces one that lingers. When
-// the server is full, eight connections are drawn, and the newcomer replaces one of the
-// address that has the most; of these one in the lowest state, of these the oldest.
-// Simulated with 500 and with 65,536 hostile addresses, one reply in a hundred was cut.
+// At the limit of an address, a new connection evicts one of the same address that lingers.
+// When the server is full, the limiter draws eight connections at random and evicts the one
+// whose address has the most connections; on a tie the one in the lowest state, then the
+// oldest. In simulations with 500 and with 65,536 hostile addresses, it cut one reply of
+// honest clients in a hundred.
 
 import (
 	"cmp"
@@ -18,22 +19,22 @@ import (
 	"time"
 )
 
-// limiter bounds the connections that stay, in all and for each address block. A limit
-// of zero or less is none.
+// limiter bounds the open connections, in total and per address block. A limit of zero or
+// less means none.
 type limiter struct {
 	total, perBlock int
 
 	mu      sync.Mutex
 	slots   []*slot
 	blocks  map[netip.Addr]*addrBlock
-	places  int             // that the slots take
-	states  [connStates]int // how many are in each
-	evicted int             // those that were evicted while they were replied to, and whose goroutines are still there
+	places  int             // taken by the slots; see slot.more
+	states  [connStates]int // connections in each state
+	evicted int             // connections evicted during their reply whose goroutines still run
 
 	pick func(n int) int // for tests; if nil, rand.IntN
 }
 
-// addrBlock is an address block that has connections.
+// addrBlock holds the connections of one address block.
 type addrBlock struct {
 	addr  netip.Addr
 	slots []*slot
@@ -43,43 +44,43 @@ type addrBlock struct {
 type connState int
 
 const (
-	lingering connState = iota // it had its reply
-	reading                    // its request
-	writing                    // the reply
+	lingering connState = iota // after the reply
+	reading                    // waiting for the request
+	writing                    // during the reply
 	connStates
 )
 
 // slot is the place of one connection in the limiter.
 type slot struct {
 	evict  func()      // closes the connection; called at most once, with no lock held
-	unread func() bool // its client has sent something that nothing has read; nil: it has not
+	unread func() bool // reports whether unread bytes have arrived; may be nil
 	state  connState
-	many   bool      // its address stands for many clients: a proxy that has not named its client yet
-	since  time.Time // when it was acquired
+	many   bool      // the address is a proxy's that has not named its client yet
+	since  time.Time // of acquire
 
 	limiter *limiter   // nil before acquire
-	block   *addrBlock // nil for one that counts in all only
-	at      int        // in the limiter's slots; -1: released
-	blockAt int        // in its block
-	evicted bool
-	more    int // places besides its own
+	block   *addrBlock // nil if only the total limit applies
+	at      int        // index in limiter.slots, or -1 after release
+	blockAt int        // index in block.slots
+	evicted bool       // counted in limiter.evicted
+	more    int        // places besides its own; see reserve
 }
 
-// refusal is a reason to turn a connection away, and the error of one that is.
+// refusal is the reason why a connection is turned away. It is also an error.
 type refusal int
 
 const (
 	admitted refusal = iota
 	tooManyOfBlock
 	tooMany
-	madeRoom // it was admitted, and evicted for others
+	madeRoom // admitted, then evicted for another
 	tooFast
 	noTLS
 	noHTTP
-	reasons // how many there are
+	reasons // the number of reasons
 )
 
-// Error is for the log.
+// Error returns the reason for the log.
 func (r refusal) Error() string {
 	return [reasons]string{
 		"admitted", "per-address limit", "connection limit", "evicted", "rate limit",
@@ -87,7 +88,7 @@ func (r refusal) Error() string {
 	}[r]
 }
 
-// refusalOf returns the refusal in an error, admitted if there is none.
+// refusalOf returns the refusal that err wraps, or admitted.
 func refusalOf(err error) refusal {
 	if err == nil {
 		return admitted
@@ -97,7 +98,7 @@ func refusalOf(err error) refusal {
 	return why
 }
 
-// err returns the error for the client, nil if it could not read any.
+// err returns the error for the client, or nil if the client cannot be sent one.
 func (r refusal) err() error {
 	switch r {
 	case tooFast:
@@ -113,13 +114,13 @@ var (
 	errTooFast = &Error{Kind: TooMany}
 )
 
-// circuits are the addresses by which Tor names the circuits of an onion service
-// (HiddenServiceExportCircuitID): each is a client.
+// circuits has an address for each circuit of a Tor onion service
+// (HiddenServiceExportCircuitID); each circuit counts as a client.
 var circuits = netip.MustParsePrefix("fc00:dead:beef:4dad::/64")
 
-// Block returns the address that stands for a client in all limits: an IPv4 address, the
-// first address of a /56 of IPv6, which is what one customer has, or the circuit of a Tor
-// client.
+// Block returns the address that identifies a client in all limits: an IPv4 address, the
+// first address of its /56 of IPv6 (what a provider assigns to one customer), or the
+// address of a Tor circuit.
 func Block(a netip.Addr) netip.Addr {
 	if a = a.Unmap(); a.Is4() || !a.IsValid() || circuits.Contains(a) {
 		return a
@@ -127,16 +128,15 @@ func Block(a netip.Addr) netip.Addr {
 	return netip.PrefixFrom(a.WithZone(""), BlockBits).Masked().Addr()
 }
 
-// BlockBits is the length of the prefix of IPv6 that stands for one client.
+// BlockBits is the length of the IPv6 prefix that counts as one client.
 const BlockBits = 56
 
-// maxEvicted bounds the connections that were evicted while they were replied to. Their
-// goroutines end in an instant unless handlers do not return; then a connection whose
-// reply has begun is no longer evicted.
+// maxEvicted bounds limiter.evicted. Goroutines of evicted connections end at once unless
+// their handlers hang. At the bound, connections with a reply in progress are not evicted.
 const maxEvicted = 256
 
-// acquire counts a connection of an address block, of an invalid one in all only, or
-// returns why there is no room. It may have evicted another connection for this one.
+// acquire admits a connection of an address block, or returns why there is no room. It may
+// evict another connection. If a is invalid, only the total limit applies.
 func (l *limiter) acquire(a netip.Addr, s *slot) refusal {
 	victim, why := l.admit(a, s)
 	if victim != nil {
@@ -191,11 +191,11 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 	return victim, admitted
 }
 
-// draws is how many connections of a full server compete for eviction.
+// draws is how many connections are compared to find one to evict.
 const draws = 8
 
-// draw returns the connection to evict from a full server, nil if the requests of those
-// that it would evict have arrived and nothing has read them yet.
+// draw returns the connection to evict from a full server. It skips connections whose
+// request has arrived; if it finds no other in several attempts, it returns nil.
 func (l *limiter) draw() *slot {
 	for range draws {
 		var victim *slot
@@ -212,12 +212,12 @@ func (l *limiter) draw() *slot {
 	return nil
 }
 
-// compare orders connections by which is evicted first.
+// compare orders connections: the one to evict first comes first.
 func compare(a, b *slot) int {
 	return cmp.Or(b.share()-a.share(), int(a.state-b.state), a.since.Compare(b.since))
 }
 
-// share returns how many connections its address has.
+// share returns the number of connections of the slot's address block.
 func (s *slot) share() int {
 	if s.block == nil {
 		return 0
@@ -225,7 +225,8 @@ func (s *slot) share() int {
 	return len(s.block.slots)
 }
 
-// yields reports whether a victim makes room for one of an address that has own others.
+// yields reports whether victim may be evicted for a new connection of an address that has
+// own connections already.
 func (l *limiter) yields(victim *slot, own int, many bool) bool {
 	if victim.state == writing {
 		return victim.share() > own && l.evicted < maxEvicted && !many
@@ -233,8 +234,8 @@ func (l *limiter) yields(victim *slot, own int, many bool) bool {
 	return victim.share() >= own
 }
 
-// busy reports whether its request has arrived and nothing has read it yet: on a busy
-// machine, requests wait longer than clients.
+// busy reports whether the request has arrived but was not read yet. On a busy machine the
+// delay is the server's, not the client's.
 func (s *slot) busy() bool { return s.state == reading && s.unread != nil && s.unread() }
 
 func (l *limiter) random(n int) int {
@@ -253,19 +254,19 @@ func oldestLingering(slots []*slot) (oldest *slot) {
 	return oldest
 }
 
-// settling is how old a connection is before it counts as silent: the request of
-// nearly all that were just accepted is on its way.
+// settling is the age from which a connection without a request counts as silent. The
+// requests of younger ones are probably on their way.
 const settling = 300 * time.Millisecond
 
-// evictIdle closes up to n connections that had their reply, or have been silent since
-// some time, and returns how many.
+// evictIdle closes up to n connections that linger, or have sent nothing since a time. It
+// returns how many it closed.
 func (l *limiter) evictIdle(n int, since time.Time) int {
 	var idle []*slot
 	l.mu.Lock()
 	for i := 0; i < len(l.slots) && len(idle) < n; {
 		s := l.slots[i]
 		if s.state == lingering || s.state == reading && s.since.Before(since) && !s.busy() {
-			s.remove() // another takes its place in the slice
+			s.remove() // moves the last slot to l.slots[i]
 			idle = append(idle, s)
 		} else {
 			i++
@@ -278,7 +279,7 @@ func (l *limiter) evictIdle(n int, since time.Time) int {
 	return len(idle)
 }
 
-// lock locks the limiter of a slot, and reports whether it has one.
+// lock locks the limiter of a slot. It returns false if the slot has none.
 func (s *slot) lock() bool {
 	if s == nil || s.limiter == nil {
 		return false
@@ -294,7 +295,7 @@ func (s *slot) setState(state connState) {
 	}
 	defer s.limiter.mu.Unlock()
 	if s.at < 0 {
-		if state == lingering { // its goroutine ends; the Poller does not report evictions
+		if state == lingering { // evicted, and its goroutine is about to end
 			s.uncount()
 		}
 		return
@@ -304,7 +305,7 @@ func (s *slot) setState(state connState) {
 	s.state = state
 }
 
-// reserve counts more descriptors for the connection, which has two for itself and a file.
+// reserve counts extra descriptors for the connection. A place stands for two of them.
 func (s *slot) reserve(descriptors int) {
 	if !s.lock() {
 		return
@@ -317,7 +318,7 @@ func (s *slot) reserve(descriptors int) {
 	}
 }
 
-// lingers reports whether the connection had its reply.
+// lingers reports whether the connection is in the state lingering.
 func (s *slot) lingers() bool {
 	if !s.lock() {
 		return false
@@ -326,8 +327,8 @@ func (s *slot) lingers() bool {
 	return s.state == lingering
 }
 
-// release ends the counting of the connection. It may be called again, and for one that
-// was never counted.
+// release removes the connection from the limiter. It may be called again, and for a slot
+// that was never acquired.
 func (s *slot) release() {
 	if !s.lock() {
 		return
@@ -337,7 +338,7 @@ func (s *slot) release() {
 	s.uncount()
 }
 
-// uncount ends the counting of one that was evicted while it was replied to.
+// uncount subtracts a connection from limiter.evicted.
 func (s *slot) uncount() {
 	if s.evicted {
 		s.evicted = false
@@ -372,15 +373,14 @@ func (s *slot) remove() {
 	}
 }
 
-// connections returns how many places are taken, and how many connections are in each
-// state.
+// connections returns the number of places taken, and of connections in each state.
 func (l *limiter) connections() (places int, states [connStates]int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.places, l.states
 }
 
-// room returns how many more connections fit. Evicted ones count until they are closed.
+// room returns how many more connections fit. Evicted ones count until their goroutines end.
 func (l *limiter) room() int {
 	if l.total <= 0 {
 		return math.MaxInt

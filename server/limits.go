@@ -18,34 +18,33 @@ import (
 	"github.com/gophd/gophd/internal/tally"
 )
 
-// Refusals and their log lines. A Server's limits hold for all its listeners together.
-
 // Defaults of the Server's limits.
 const (
 	DefaultMaxConnsPerIP = 32
 	DefaultBurst         = 20
 
-	// descriptorReserve is kept free for listeners, the watcher, logs and
-	// connections that are answered at once.
+	// descriptorReserve is the number of descriptors kept for listeners, the watcher,
+	// logs and connections that are answered at once.
 	descriptorReserve = 512
 	minConns          = 64
 
-	// maxClosing bounds the connections that were answered at once and are not closed.
+	// maxClosing bounds the connections that were answered from memory but are not
+	// closed yet.
 	maxClosing = 4096
 )
 
-// limits holds the limits of a Server, and counts its refusals.
+// limits holds the limits of a Server and counts its refusals. All its listeners share them.
 type limits struct {
-	limiter limiter
-	rates   *rates
-	told    *rates // sessions for telling a client that it is too fast
-	logged  onceAMinute
-	refused [reasons]atomic.Int64
-	tops    tally.Top[netip.Addr] // address blocks that were refused
+	limiter  limiter
+	rates    *rates
+	tlsRates *rates // TLS sessions in which clients over the rate limit may read the error
+	logged   onceAMinute
+	refused  [reasons]atomic.Int64
+	tops     tally.Top[netip.Addr] // the address blocks refused most often
 }
 
-// admit counts a connection, or returns why there is no room for it. One that was
-// admitted already keeps its place.
+// admit admits a connection in a state, or returns why there is no room. For one that was
+// admitted before, it sets the state.
 func (r *run) admit(c *conn, state connState) refusal {
 	if c.slot != nil {
 		c.slot.setState(state)
@@ -55,7 +54,7 @@ func (r *run) admit(c *conn, state connState) refusal {
 	s := &slot{state: state, many: r.trusts(from), unread: c.unread}
 	s.evict = func() {
 		if !s.lingers() {
-			r.unanswered(from, madeRoom)
+			r.logRefusal(from, madeRoom)
 		}
 		c.cut()
 	}
@@ -63,15 +62,17 @@ func (r *run) admit(c *conn, state connState) refusal {
 	return r.limited().limiter.acquire(Block(from), s)
 }
 
-// within reports whether an address may send a request now.
-func (r *run) within(a netip.Addr) bool {
+// allowed reports whether an address may send a request now.
+func (r *run) allowed(a netip.Addr) bool {
 	rates := r.limited().rates
 	return rates == nil || r.trusts(a) || rates.take(Block(a), time.Now())
 }
 
-// tellsWhy reports whether an address that sends too many requests gets a TLS session in
-// which to read so. It gets as many as it may send requests; a session is expensive.
-func (r *run) tellsWhy(a netip.Addr) bool { return r.limited().told.take(Block(a), time.Now()) }
+// mayCompleteTLS reports whether an address over the rate limit gets a TLS session in which
+// it can read the error. Since handshakes are expensive, these have a rate limit, too.
+func (r *run) mayCompleteTLS(a netip.Addr) bool {
+	return r.limited().tlsRates.take(Block(a), time.Now())
+}
 
 // trusts reports whether a peer may name its client in a PROXY header.
 func (s *Server) trusts(a netip.Addr) bool {
@@ -82,10 +83,10 @@ func (s *Server) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// turnAway closes a connection without a request, or one that is refused, whose client
-// may get a last word.
+// turnAway closes a connection that has sent no request or is refused. A refused client gets
+// an error message where lastWord has one, and a reset otherwise.
 func (r *run) turnAway(c *conn, why error) {
-	r.unanswered(c.remote.Addr(), why)
+	r.logRefusal(c.remote.Addr(), why)
 	c.slot.release()
 	word := r.lastWord(c, refusalOf(why))
 	switch {
@@ -98,10 +99,10 @@ func (r *run) turnAway(c *conn, why error) {
 	_ = c.Close()
 }
 
-// lastWord returns what the client of a refused connection gets: an alert if it begins
-// with TLS, robots.txt if it asks for that, and an error if it asks for anything else. It
-// gets nothing before its request has arrived: that may be one for robots.txt, and a
-// robot would take an error as "everything is allowed".
+// lastWord returns what the client of a refused connection is sent: a TLS alert if it begins
+// a handshake, robots.txt if it has requested that, and an error for any other request. It
+// returns nothing if the request has not arrived: the client may be about to request
+// robots.txt, and a robot takes an error as "everything is allowed".
 func (r *run) lastWord(c *conn, why refusal) []byte {
 	err := why.err()
 	if err == nil || c.tls != nil {
@@ -136,7 +137,7 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 		return a.Body
 	}
 
-	// Over HTTP the rest of the head names the host whose file it is.
+	// Over HTTP the Host field selects the robots.txt.
 	first, fields, _ := bytes.Cut(c.head, []byte("\n"))
 	header, failed := textproto.NewReader(bufio.NewReader(bytes.NewReader(fields))).ReadMIMEHeader()
 	if failed != nil {
@@ -158,9 +159,9 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	return append(word, a.Body...)
 }
 
-// unanswered counts a refusal, and logs the first of each minute and address. Any other
-// connection without a request is logged for debugging alone.
-func (r *run) unanswered(a netip.Addr, why error) {
+// logRefusal counts a refusal and logs at most one line per minute and address. A connection
+// that ended without a request is logged at level Debug only.
+func (r *run) logRefusal(a netip.Addr, why error) {
 	reason := refusalOf(why)
 	if reason == admitted {
 		r.logger.Debug("no request", "remote", r.show(a), "reason", why)
@@ -175,9 +176,9 @@ func (r *run) unanswered(a netip.Addr, why error) {
 	}
 }
 
-// spareFiles closes some silent connections if the process may open no more
-// files, and reports whether there were any. It logs that once a minute.
-func (r *run) spareFiles(err error) bool {
+// freeDescriptors closes idle connections after the process has reached its limit of open
+// files. It reports whether it closed any, and logs that at most once a minute.
+func (r *run) freeDescriptors(err error) bool {
 	l := r.limited()
 	n := l.limiter.evictIdle(16, time.Now().Add(-settling))
 	if r.shed != nil {
@@ -189,41 +190,41 @@ func (r *run) spareFiles(err error) bool {
 	return n > 0
 }
 
-// manyConns is how many connections may stay before each gets less of the kernel's
-// memory; tests change it.
+// manyConns is the number of open connections above which each gets a smaller send buffer
+// (maxUnsent). Tests change it.
 var manyConns = 64
 
-// isBusy reports whether more than manyConns connections stay.
+// isBusy reports whether more than manyConns connections are open.
 func (s *Server) isBusy() bool {
 	n, _ := s.limited().limiter.connections()
 	return n > manyConns
 }
 
-// Counts are the numbers of a Server at one time.
+// Counts are the counters of a Server at one time.
 type Counts struct {
-	// Accepted is how many connections were accepted since the start.
+	// Accepted is the number of connections accepted since the start.
 	Accepted int64
 
-	// Open connections, by state: waiting for the request, sending the reply, waiting
-	// for the client's close. One that is answered where it was accepted is never among them.
+	// Open connections by state: waiting for the request, sending the reply, waiting
+	// for the client's close. Connections answered from memory at once are not included.
 	Reading, Writing, Lingering int
 
-	// Refused is how many connections or requests were refused since the start,
-	// by reason. All reasons are there.
+	// Refused is the number of connections or requests refused since the start, by
+	// reason. Every reason has an entry.
 	Refused map[string]int64
 
-	// Refusers are the address blocks (an IPv4 address, a /56 of IPv6) that
-	// were refused most often, at most 10, the most often first.
+	// Refusers are the up to 10 address blocks that were refused most often, in
+	// descending order.
 	Refusers []Refuser
 }
 
-// Refuser is an address block and how often it was refused, at most.
+// Refuser is an address block that was refused.
 type Refuser struct {
-	Block netip.Addr // its first address
-	Times int64
+	Block netip.Addr // an IPv4 address, or the first address of a /56 of IPv6
+	Times int64      // an upper bound
 }
 
-// Counts returns the numbers of the server.
+// Counts returns the current counters of the server.
 func (s *Server) Counts() Counts {
 	l := s.limited()
 	c := Counts{Accepted: s.accepted.Load(), Refused: map[string]int64{}}
@@ -241,7 +242,7 @@ func (s *Server) Counts() Counts {
 func (s *Server) limited() *limits {
 	s.limitsOnce.Do(func() {
 		s.limits.limiter.total, s.limits.limiter.perBlock = s.maxConns(), s.maxConnsPerIP()
-		s.limits.rates, s.limits.told = newRates(s.Rate, s.Burst), newRates(s.Rate, s.Burst)
+		s.limits.rates, s.limits.tlsRates = newRates(s.Rate, s.Burst), newRates(s.Rate, s.Burst)
 	})
 	return &s.limits
 }
@@ -253,8 +254,8 @@ func (s *Server) maxConnsPerIP() int {
 	return s.MaxConnsPerIP
 }
 
-// maxConns counts two descriptors for each connection: its socket and the file it is
-// sent.
+// maxConns returns MaxConns or its default, which allows for two descriptors per connection:
+// the socket and the file that is sent.
 func (s *Server) maxConns() int {
 	if s.MaxConns != 0 {
 		return s.MaxConns
@@ -263,11 +264,11 @@ func (s *Server) maxConns() int {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
 		return minConns
 	}
-	const most = 1 << 18 // where files are without limit, memory is not
+	const most = 1 << 18 // bounds memory where the number of files is unlimited
 	return max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
 }
 
-// rates are the token buckets of the address blocks that have sent requests.
+// rates holds the token buckets of address blocks.
 type rates struct {
 	perSecond, burst float64
 
@@ -277,7 +278,7 @@ type rates struct {
 
 type bucket struct {
 	tokens float64
-	at     time.Time // when they were counted
+	at     time.Time // when tokens was computed
 }
 
 // maxBuckets bounds the table. A block that is not in it has a full bucket.
@@ -293,7 +294,7 @@ func newRates(perSecond float64, burst int) *rates {
 	return &rates{perSecond: perSecond, burst: float64(burst), buckets: map[netip.Addr]bucket{}}
 }
 
-// take takes a token for a request of an address block, if there is one.
+// take takes a token for a request of an address block, and reports whether there was one.
 func (r *rates) take(a netip.Addr, now time.Time) bool {
 	if !a.IsValid() {
 		return true
@@ -318,8 +319,8 @@ func (r *rates) refilled(b bucket, now time.Time) float64 {
 	return min(r.burst, b.tokens+r.perSecond*now.Sub(b.at).Seconds())
 }
 
-// makeRoom forgets the blocks whose buckets are full, when there are too many;
-// and if these are not enough, any others.
+// makeRoom deletes full buckets if there are too many buckets, and then any others until
+// 15/16 of the bound are left.
 func (r *rates) makeRoom(now time.Time) {
 	if len(r.buckets) < maxBuckets {
 		return
@@ -337,20 +338,21 @@ func (r *rates) makeRoom(now time.Time) {
 	}
 }
 
-// onceAMinute counts events of address blocks by the minute. The zero value is ready to use.
+// onceAMinute limits log lines to one per minute and address block. The zero value is ready
+// to use.
 type onceAMinute struct {
 	mu     sync.Mutex
-	minute time.Time          // when it began
-	now    map[netip.Addr]int // events of this minute
-	before map[netip.Addr]int // of the last one that had any
+	minute time.Time          // the start of the current minute
+	now    map[netip.Addr]int // events of the current minute
+	before map[netip.Addr]int // events of the previous one that had any
 }
 
-// maxLogged bounds the table, and with it the log lines of a minute. A block that
-// does not fit is counted and not named.
+// maxLogged bounds the table, and with it the log lines per minute. Events of blocks that do
+// not fit are not logged.
 const maxLogged = 1024
 
-// add counts an event of a block, and returns how many events to log now, with those that
-// were not logged in the minute before; 0 for no line.
+// add counts an event of a block. It returns 0 if no line may be logged now, or else the
+// number of events that the line reports: those of the previous minute, at least 1.
 func (o *onceAMinute) add(a netip.Addr, now time.Time) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()

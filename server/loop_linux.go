@@ -1,16 +1,17 @@
 package server
 
-// The connections of a TCP listener while they wait for their request, and after they were
-// answered at once: a descriptor and a table entry each, and no goroutine.
+// The event loop holds the connections of a TCP listener while they wait for their request,
+// and after an answer from memory until the client closes. Each costs a descriptor and a
+// table entry, but no goroutine.
 //
-//	accept → answered from memory             → closing: checked four times, then closed
-//	       → nothing there yet, or part of it → waits, with epoll(7), until its deadline
-//	       → anything else                    → a net.Conn with a goroutine: serve
+//	accept → request, and the reply is in memory → answer; closing: recheck, then close
+//	       → no request yet, or a part of it     → wait with epoll(7) until the deadline
+//	       → anything else                       → hand off to a goroutine (serve.go)
 //
-// Several workers share a loop; one at a time leads, and waits for events. While it handles
-// them at once it wakes no other, so an idle server costs as much as one worker. When it
-// gets a full batch, or recent work took long, it lets the next worker lead before it
-// starts to work. The listener is one socket with one queue, which may be inherited.
+// Several workers share a loop. One of them is the leader: only the leader waits for events
+// and accepts. It usually handles the events itself, then waits again, so the other workers
+// sleep. When it gets a full batch, or recent requests were slow, it gives up the lead
+// before it handles its events, so that another worker accepts meanwhile.
 
 import (
 	"context"
@@ -34,96 +35,95 @@ import (
 )
 
 const (
-	// batch is how many connections are accepted before they are read: their requests
-	// follow the handshake at once, but seldom as fast as we accept.
+	// batch is how many connections are accepted before the first is read. A request
+	// follows its handshake closely, but seldom as fast as the next accept.
 	batch = 16
 
-	// slow is how long a connection may take before another worker leads meanwhile: more
-	// than to send 1 MiB does. After slowFor rounds of work, slow ones are forgotten.
+	// slow is the time per connection above which work counts as slow. Sending 1 MiB
+	// takes less. One slow round makes the loop count as slow for up to slowFor rounds;
+	// see recordSpeed.
 	slow    = 200 * time.Microsecond
 	slowFor = 64
 
-	// lateness is how long after its deadline a connection may be closed: so many
-	// are closed at once, and an idle server sleeps.
+	// lateness delays the check of deadlines, so that one wake-up serves many.
 	lateness = 100 * time.Millisecond
 
-	// stragglers is how long after the end a handshake that was under way gets to end.
+	// stragglers is how long handshakes that are under way at the soft end may take.
 	stragglers = 50 * time.Millisecond
 )
 
-// checks are when such a connection is checked; most clients have closed by the first. The
-// last is LingerTimeout.
+// checks are the times after the reply at which an answered connection is checked for the
+// client's close. Most clients have closed by the first. The last time is LingerTimeout.
 var checks = [4]time.Duration{25 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond}
 
-// closing is a connection that was answered at once.
+// closing is a connection that was answered from memory and whose sending side is shut down.
 type closing struct {
 	fd     int
 	remote netip.AddrPort
-	at     time.Time // when it was answered
+	at     time.Time // of the reply
 }
 
-// place is who has a connection.
-type place uint8
+// phase is the owner of a connection.
+type phase uint8
 
 const (
-	working place = iota // a worker
-	waiting              // the table: it may be evicted, or time out
-	left                 // a goroutine
+	working  phase = iota // a worker
+	waiting               // the table: it may be evicted or time out
+	detached              // a goroutine
 	closed
 )
 
-// polled is the loop's part of a conn. Its fields after fd are guarded by the loop's mutex.
+// polled is the event loop's part of a conn. The loop's mutex guards the fields after fd.
 type polled struct {
 	loop *loop
 	fd   int
 
-	place      place
-	evicted    bool // while a worker had it
-	late       bool // its deadline is over
-	registered bool // with epoll; its events are off while it does not wait
-	queued     bool
+	phase      phase
+	evicted    bool // while a worker owned it: the worker closes it
+	late       bool // its deadline has passed
+	registered bool // with epoll; events are disabled unless it waits
+	queued     bool // in the list of deadlines
 	deadline   time.Time
 	prev, next *conn
 }
 
-// loop has the connections of one listener.
+// loop is the event loop of one listener.
 type loop struct {
 	*run
-	listener *os.File // nil when it was closed
-	fd       int      // the listener's
-	file     *os.File // the epoll instance, itself watched by the runtime's poller
+	listener *os.File // nil after its close
+	fd       int      // of the listener
+	file     *os.File // the epoll instance, which the runtime's poller waits for
 	raw      syscall.RawConn
 	epoll    int
-	shared   bool // another process has the listener, too
+	shared   bool // a SharedListener
 
-	quick  Quick // nil: no reply is in memory
-	failed chan error
+	quick  Quick      // the handler; nil if it is not Quick
+	failed chan error // the error that ends Serve
 
-	lead    chan struct{} // of one
+	lead    chan struct{} // a token: the worker that takes it is the leader
 	workers int
-	slow    atomic.Int32 // more than slowFor: the work took long of late
+	slow    atomic.Int32 // above slowFor, the loop counts as slow; see recordSpeed
 
-	// Of the worker that leads.
-	backlog bool // there may be more to accept
-	final   bool // that is the last time
-	drained bool // and it was done
+	// Used by the leader only.
+	backlog bool // accept(2) may return more
+	final   bool // the queue is accepted for the last time
+	drained bool // the final queue is empty
 
 	mu             sync.Mutex
-	table          []*conn // those that wait, by descriptor
-	oldest, newest *conn   // by deadline, those that workers have among them
-	closing        [len(checks)][]closing
-	nClosing       int
-	open           int       // connections that are not closed and have not left
-	alarm          time.Time // when the wait ends; zero: never
-	paused         time.Time // nothing is accepted until then; zero: it is
-	stopped        time.Time // when the end began
-	last           time.Time // when those without a request are closed then
-	woken          bool      // the wait is to end at once
+	table          []*conn                // waiting connections, by descriptor
+	oldest, newest *conn                  // the list of deadlines, of waiting and working connections
+	closing        [len(checks)][]closing // by how often they were checked
+	nClosing       int                    // in all lists of closing
+	open           int                    // connections that are not closed or detached
+	alarm          time.Time              // when the wait ends; zero: at the next event
+	paused         time.Time              // until when nothing is accepted; zero: accepting
+	stopped        time.Time              // when stop was called
+	last           time.Time              // the deadline for requests after stop
+	woken          bool                   // the wait must end at once
 	over           bool
 }
 
-// serveTCP serves l until the soft end, if it is a TCP listener, and reports
-// whether it is.
+// serveTCP serves l until the soft end if it is a TCP listener, and reports whether it is.
 func (r *run) serveTCP(l net.Listener) (bool, error) {
 	shared, isShared := l.(SharedListener)
 	if isShared {
@@ -140,7 +140,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	r.shed = lp.shed
 	lp.quick, _ = r.handler().(Quick)
 	if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
-		r.host, r.port = r.here(local)
+		r.host, r.port = r.menuAddr(local)
 		r.local = local
 	}
 	context.AfterFunc(r.hard, lp.close)
@@ -215,7 +215,7 @@ func (l *loop) stop() {
 	l.wakeUp()
 }
 
-// close closes all connections of the loop, and ends it.
+// close makes the leader close all connections and end the loop.
 func (l *loop) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,12 +225,12 @@ func (l *loop) close() {
 
 func (l *loop) wakeUp() {
 	l.woken = true
-	l.ring(time.Now())
+	l.wakeBy(time.Now())
 }
 
 // ring makes the wait end at the given time at the latest: the alarm is the read deadline of
 // the epoll instance.
-func (l *loop) ring(at time.Time) {
+func (l *loop) wakeBy(at time.Time) {
 	if l.over || !l.alarm.IsZero() && !at.Before(l.alarm) {
 		return
 	}
@@ -238,7 +238,7 @@ func (l *loop) ring(at time.Time) {
 	_ = l.file.SetReadDeadline(at)
 }
 
-// due returns when the time of a connection that waits is over.
+// due returns the deadline of a waiting connection.
 func (l *loop) due(c *conn) time.Time {
 	if !l.stopped.IsZero() && l.last.Before(c.deadline) {
 		return l.last
@@ -254,8 +254,7 @@ func (l *loop) checkAt(i int) time.Duration {
 	return min(checks[i], l.lingerTimeout())
 }
 
-// push puts a connection last in the list of deadlines, and remove takes it out of the list
-// and the table.
+// push appends a connection to the list of deadlines.
 func (l *loop) push(c *conn) {
 	c.queued, c.prev = true, l.newest
 	if l.newest != nil {
@@ -266,6 +265,7 @@ func (l *loop) push(c *conn) {
 	l.newest = c
 }
 
+// remove removes a connection from the list of deadlines and from the table.
 func (l *loop) remove(c *conn) {
 	if c.fd < len(l.table) && l.table[c.fd] == c {
 		l.table[c.fd] = nil
@@ -286,33 +286,33 @@ func (l *loop) remove(c *conn) {
 	c.queued, c.prev, c.next = false, nil, nil
 }
 
-// leave takes a connection out of the loop, to a goroutine or because it is closed. It
-// returns false if it was evicted meanwhile, or was closed before.
-func (l *loop) leave(c *conn, to place) bool {
+// detach removes a connection that a worker owns from the loop; to is detached or closed.
+// It returns false if the connection was evicted or closed meanwhile.
+func (l *loop) detach(c *conn, to phase) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.place == closed {
+	if c.phase == closed {
 		return false
 	}
 	l.remove(c)
 	if c.evicted {
 		to = closed
 	}
-	c.place = to
-	l.gone(1)
+	c.phase = to
+	l.decOpen(1)
 	return !c.evicted
 }
 
-// gone counts connections that are closed or have left.
-func (l *loop) gone(n int) {
+// decOpen subtracts connections that were closed or detached.
+func (l *loop) decOpen(n int) {
 	l.open -= n
 	if l.open == 0 && !l.stopped.IsZero() {
 		l.wakeUp()
 	}
 }
 
-// evict closes a connection to make room for another, and returns true; one that a worker
-// has is closed when it is put back. For one that has left it returns false.
+// evict closes a connection to make room for another. One that a worker owns is closed when
+// the worker is done with it. For a detached connection, evict returns false.
 func (p *polled) evict() bool {
 	l := p.loop
 	if l == nil {
@@ -320,21 +320,21 @@ func (p *polled) evict() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch p.place {
-	case left:
+	switch p.phase {
+	case detached:
 		return false
 	case waiting:
 		l.remove(l.table[p.fd])
-		p.place = closed
+		p.phase = closed
 		poll.Close(p.fd)
-		l.gone(1)
+		l.decOpen(1)
 	case working:
 		p.evicted = true
 	}
 	return true
 }
 
-// unread reports whether the client has sent something that nothing has read yet.
+// unread reports whether the client has sent bytes that no one has read yet.
 func (p *polled) unread() bool {
 	l := p.loop
 	if l == nil {
@@ -342,13 +342,13 @@ func (p *polled) unread() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return p.place == working || p.place == waiting && poll.Unread(p.fd)
+	return p.phase == working || p.phase == waiting && poll.Unread(p.fd)
 }
 
-// wait puts a connection into the table until there is something to read, or its deadline.
-// It returns false if it was evicted meanwhile, or its time is over.
+// wait puts a connection into the table until it is readable or its deadline passes. It
+// returns false if the connection was evicted meanwhile, or its deadline has passed.
 func (l *loop) wait(c *conn) bool {
-	const events = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT // reported once, then armed again
+	const events = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.evicted || c.late || l.over {
@@ -365,28 +365,28 @@ func (l *loop) wait(c *conn) bool {
 		l.table = append(l.table, make([]*conn, max(64, c.fd+1-len(l.table)))...)
 	}
 	l.table[c.fd] = c
-	c.registered, c.place = true, waiting
+	c.registered, c.phase = true, waiting
 	if !c.queued {
 		c.deadline = c.accepted.Add(l.requestTimeout())
 		l.push(c)
 	}
-	l.ring(l.due(c).Add(lateness))
+	l.wakeBy(l.due(c).Add(lateness))
 	return true
 }
 
-// take takes over a connection that has something to read.
+// take returns the waiting connection of a readable descriptor, which a worker now owns, or
+// nil if there is none.
 func (l *loop) take(fd int) *conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if fd >= len(l.table) || l.table[fd] == nil || l.table[fd].place != waiting {
+	if fd >= len(l.table) || l.table[fd] == nil || l.table[fd].phase != waiting {
 		return nil
 	}
-	l.table[fd].place = working
+	l.table[fd].phase = working
 	return l.table[fd]
 }
 
-// shed closes up to n connections that were answered, the oldest first, and returns how
-// many.
+// shed closes up to n answered connections, the oldest first, and returns how many.
 func (l *loop) shed(n int) (shed int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -400,12 +400,13 @@ func (l *loop) shed(n int) (shed int) {
 		shed += k
 	}
 	l.nClosing -= shed
-	l.gone(shed)
+	l.decOpen(shed)
 	return shed
 }
 
-// checkClosing checks the connections that it is time for with one recv(2), and closes those
-// that their clients have closed. It adds to more those whose clients have sent more.
+// checkClosing reads once from each answered connection that is due for a check. It closes
+// those that the client has closed or that were checked for the last time, and appends to
+// more those whose client has sent more.
 func (l *loop) checkClosing(now time.Time, more []closing) []closing {
 	var buf [512]byte
 	most := maxClosing
@@ -433,28 +434,29 @@ func (l *loop) checkClosing(now time.Time, more []closing) []closing {
 			l.closing[i] = q[:copy(q, q[k:])]
 		}
 		if len(l.closing[i]) > 0 {
-			l.ring(l.closing[i][0].at.Add(l.checkAt(i) + checks[0]/2))
+			l.wakeBy(l.closing[i][0].at.Add(l.checkAt(i) + checks[0]/2))
 		}
 	}
-	l.gone(had - l.nClosing - len(more))
+	l.decOpen(had - l.nClosing - len(more))
 	return more
 }
 
-// pause accepts nothing for some time.
+// pause stops accepting for some time.
 func (l *loop) pause(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.listener == nil {
-		return // its descriptor may be another's
+		return // its descriptor may have been reused
 	}
 	l.paused = time.Now().Add(d)
 	_ = l.control(unix.EPOLL_CTL_MOD, l.fd, 0)
-	l.ring(l.paused)
+	l.wakeBy(l.paused)
 }
 
-// ends resumes accepting after a pause, closes the listener when its time has come, and
-// everything when nothing is left, or close was called; it reports whether that was so.
-func (l *loop) ends(now time.Time) bool {
+// stepStop resumes accepting after a pause and advances a shutdown. It lets the queue be
+// accepted for the last time, closes the listener, and ends the loop when no connection is
+// open or close was called. It reports whether the loop has ended.
+func (l *loop) stepStop(now time.Time) bool {
 	if !l.paused.IsZero() && !now.Before(l.paused) {
 		l.paused = time.Time{}
 		if l.listener != nil {
@@ -480,15 +482,15 @@ func (l *loop) ends(now time.Time) bool {
 	return true
 }
 
-// closeAll closes the connections that wait or were answered, when the loop is over.
+// closeAll closes the waiting and the answered connections when the loop has ended.
 func (l *loop) closeAll() {
 	l.shed(math.MaxInt)
 	l.mu.Lock()
 	var all []*conn
 	for c := l.oldest; c != nil; c = l.oldest {
 		l.remove(c)
-		if c.place == waiting {
-			c.place = closed
+		if c.phase == waiting {
+			c.phase = closed
 			poll.Close(c.fd)
 			all = append(all, c)
 		}
@@ -496,7 +498,7 @@ func (l *loop) closeAll() {
 	l.mu.Unlock()
 	for _, c := range all {
 		c.slot.release()
-		l.unanswered(c.remote.Addr(), os.ErrClosed)
+		l.logRefusal(c.remote.Addr(), os.ErrClosed)
 	}
 }
 
@@ -504,20 +506,20 @@ func (l *loop) closeAll() {
 type worker struct {
 	*loop
 	leads    bool
-	accepted []closing // at is when
-	late     []*conn
-	ready    []unix.EpollEvent
-	more     []closing // that were answered, and have sent more
-	began    time.Time // with the work that it got last
-	work     int       // how many connections that were
-	isSlow   bool      // such work took long of late
+	accepted []closing         // new connections; at is the time of accept
+	late     []*conn           // connections whose deadline has passed
+	ready    []unix.EpollEvent // readable connections
+	more     []closing         // answered connections whose client has sent more
+	began    time.Time         // when this round of work began
+	work     int               // connections in this round
+	isSlow   bool              // recent rounds were slow
 
-	check func(fd uintptr) bool // poll
-	space [batch]closing
-	room  [64]unix.EpollEvent
+	check func(fd uintptr) bool // calls poll
+	space [batch]closing        // backs accepted
+	room  [64]unix.EpollEvent   // backs ready
 	buf   [selector.MaxRequest]byte
-	spare *conn   // for the next connection: most need none for long
-	req   Request // that quick is asked about
+	spare *conn   // reused for the next connection unless keep was called
+	req   Request // passed to quick
 }
 
 func (w *worker) serve() {
@@ -553,11 +555,12 @@ func (w *worker) serve() {
 	}
 }
 
-// gather leads until there is something to do.
+// gather becomes the leader and waits until there is work. It returns io.EOF when the loop
+// has ended.
 func (w *worker) gather() error {
 	now := time.Now()
 	w.accepted, w.ready, w.late, w.more = nil, nil, w.late[:0], w.more[:0]
-	w.isSlow = w.workers > 1 && w.slowly(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
+	w.isSlow = w.workers > 1 && w.recordSpeed(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
 	if !w.leads {
 		<-w.lead
 		w.leads, now = true, time.Now()
@@ -584,10 +587,10 @@ func (w *worker) gather() error {
 	return nil
 }
 
-// slowly records whether the last work took long, and reports whether more than two
-// recent ones of any workers did: other programs may have taken their processors. While
-// workers lead in turn, each request wakes two threads.
-func (l *loop) slowly(long bool) bool {
+// recordSpeed records whether the last round of a worker was slow, and reports whether
+// several recent rounds were: one slow round may only mean that another program had the
+// processor. Changing the leader has a cost: each request then wakes two threads.
+func (l *loop) recordSpeed(long bool) bool {
 	n := l.slow.Load()
 	switch {
 	case long:
@@ -599,7 +602,7 @@ func (l *loop) slowly(long bool) bool {
 	return n > slowFor
 }
 
-// stepDown lets another worker lead.
+// stepDown gives up the lead.
 func (w *worker) stepDown() {
 	if w.leads {
 		w.leads = false
@@ -607,26 +610,26 @@ func (w *worker) stepDown() {
 	}
 }
 
-// expire takes the connections whose deadline has passed, to be read once more: on a busy
-// machine a request may have been there for long. It checks those that were answered, and
-// reports whether the loop is over.
+// expire collects the connections whose deadline has passed, to be read once more: on a
+// busy machine a request may have arrived in time. It also checks the answered connections.
+// It reports whether the loop has ended.
 func (w *worker) expire(now time.Time) (over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := w.oldest; c != nil && !w.due(c).After(now); c = w.oldest {
-		isWaiting := c.place == waiting
+		isWaiting := c.phase == waiting
 		w.remove(c)
 		c.late = true
 		if isWaiting {
-			c.place = working
+			c.phase = working
 			w.late = append(w.late, c)
 		}
 	}
 	w.more = w.checkClosing(now, w.more)
-	return w.ends(now) && len(w.late)+len(w.more) == 0
+	return w.stepStop(now) && len(w.late)+len(w.more) == 0
 }
 
-// events waits for events, unless there may be more to accept, and accepts.
+// events waits for events and accepts. It does not wait if accept(2) may return more.
 func (w *worker) events(now time.Time) error {
 	if w.backlog {
 		w.poll()
@@ -638,18 +641,18 @@ func (w *worker) events(now time.Time) error {
 	}
 	err := w.accept()
 	if err != nil && len(w.accepted)+len(w.ready) > 0 {
-		return nil // it comes again
+		return nil // the next accept fails again
 	}
 	return err
 }
 
-// sleep returns when there is an event, the alarm rings, or the loop is over.
+// sleep waits for an event, the alarm or the end of the loop.
 func (w *worker) sleep(now time.Time) error {
 	w.mu.Lock()
-	if !w.alarm.IsZero() && !w.alarm.After(now) { // it has rung
+	if !w.alarm.IsZero() && !w.alarm.After(now) { // the alarm has passed
 		w.alarm = time.Time{}
 		_ = w.file.SetReadDeadline(time.Time{})
-		w.setAlarm()
+		w.resetAlarm()
 	}
 	woken := w.woken
 	w.woken = false
@@ -660,26 +663,26 @@ func (w *worker) sleep(now time.Time) error {
 	return w.raw.Read(w.check)
 }
 
-// setAlarm sets the alarm for the next deadline.
-func (l *loop) setAlarm() {
+// resetAlarm sets the alarm for the next deadline.
+func (l *loop) resetAlarm() {
 	if l.oldest != nil {
-		l.ring(l.due(l.oldest).Add(lateness))
+		l.wakeBy(l.due(l.oldest).Add(lateness))
 	}
 	for i, q := range l.closing {
 		if len(q) > 0 {
-			l.ring(q[0].at.Add(l.checkAt(i) + checks[0]/2))
+			l.wakeBy(q[0].at.Add(l.checkAt(i) + checks[0]/2))
 		}
 	}
 	if !l.paused.IsZero() {
-		l.ring(l.paused)
+		l.wakeBy(l.paused)
 	}
 	if !l.stopped.IsZero() && l.listener != nil {
-		l.ring(l.stopped.Add(stragglers))
+		l.wakeBy(l.stopped.Add(stragglers))
 	}
 }
 
-// poll takes the events that are there, and reports whether there were any. When
-// work takes long it takes one, and leaves the others to other workers.
+// poll takes pending events without waiting, and reports whether there were any. When work
+// is slow, it takes one and leaves the others to other workers.
 func (w *worker) poll() bool {
 	room := w.room[:]
 	if w.isSlow {
@@ -697,8 +700,8 @@ func (w *worker) poll() bool {
 	return n > 0
 }
 
-// accept accepts a batch. Those that were answered are counted in MaxConns, and go where
-// there is no room for others.
+// accept accepts a batch of connections. Answered connections that the limiter has no room
+// for are closed first.
 func (w *worker) accept() error {
 	room := max(w.limited().limiter.room()-batch, 0)
 	w.mu.Lock()
@@ -731,8 +734,8 @@ func (w *worker) accept() error {
 	return failed
 }
 
-// acceptFailed makes room, or accepts nothing for a while if the failure may pass. Any
-// other failure ends Serve.
+// acceptFailed frees descriptors, or pauses accepting after a temporary failure. A permanent
+// failure ends Serve.
 func (w *worker) acceptFailed(err error, wait *backoff) {
 	d, err := w.run.acceptFailed(err, wait)
 	if err != nil {
@@ -746,7 +749,7 @@ func (w *worker) acceptFailed(err error, wait *backoff) {
 	}
 }
 
-// read reads the bytes of a request that have arrived.
+// read reads the bytes that have arrived, and handles the connection.
 func (w *worker) read(c *conn) {
 	had := copy(w.buf[:], c.head)
 	n, errno := poll.Recv(c.fd, w.buf[had:])
@@ -754,7 +757,7 @@ func (w *worker) read(c *conn) {
 	case errno == unix.EAGAIN && c.late:
 		w.drop(c, os.ErrDeadlineExceeded)
 	case errno == unix.EAGAIN:
-		w.hold(c)
+		w.park(c)
 	case errno != 0:
 		w.drop(c, os.NewSyscallError("recv", errno))
 	case n == 0 && had == 0:
@@ -765,7 +768,8 @@ func (w *worker) read(c *conn) {
 	}
 }
 
-// handle does what a connection with new bytes needs.
+// handle answers a request in place, parks a connection with an incomplete one, or hands the
+// connection off to a goroutine.
 func (w *worker) handle(c *conn) {
 	if !c.local.IsValid() && !c.proxied {
 		if c.local = w.local; !c.local.IsValid() {
@@ -779,26 +783,26 @@ func (w *worker) handle(c *conn) {
 			w.refuse(c, why)
 		case what == readMore && err == nil:
 			c.head = append([]byte(nil), c.head...)
-			w.hold(c)
+			w.park(c)
 		case what == proxyHeader:
 			err = w.proxied(c, n)
 			if why = refusalOf(err); why != admitted {
 				w.refuse(c, why)
 			} else if err != nil {
-				w.goOn(c, reading, w.run.serve) // which meets it again, and answers
+				w.handOff(c, reading, w.run.serve) // serve fails in the same way, and answers
 			} else {
 				continue
 			}
 		case err != nil || what != requestLine:
-			w.goOn(c, reading, w.run.serve)
-		case !w.atHand(c, n):
-			w.goOn(c, writing, w.run.serve) // its client waits, though its goroutine may begin late
+			w.handOff(c, reading, w.run.serve)
+		case !w.answerQuick(c, n):
+			w.handOff(c, writing, w.run.serve)
 		}
 		return
 	}
 }
 
-// newConn returns a connection, which is used again for the next one unless it is kept.
+// newConn returns a conn that the next call reuses, unless keep was called.
 func (w *worker) newConn(a closing) *conn {
 	if w.spare == nil {
 		w.spare = new(conn)
@@ -807,15 +811,15 @@ func (w *worker) newConn(a closing) *conn {
 	return w.spare
 }
 
-// keep lets a connection stay beyond the work on it.
+// keep keeps newConn from reusing a connection.
 func (w *worker) keep(c *conn) {
 	if c == w.spare {
 		w.spare = nil
 	}
 }
 
-// hold lets a connection wait for more of its request.
-func (w *worker) hold(c *conn) {
+// park admits a connection and lets it wait for the rest of its request.
+func (w *worker) park(c *conn) {
 	w.keep(c)
 	if c.slot == nil {
 		if why := w.admit(c, reading); why != admitted {
@@ -828,22 +832,23 @@ func (w *worker) hold(c *conn) {
 	}
 }
 
-// drop closes a connection without a request.
+// drop closes a connection that has sent no request.
 func (w *worker) drop(c *conn, why error) {
 	w.closeConn(c)
-	w.unanswered(c.remote.Addr(), why)
+	w.logRefusal(c.remote.Addr(), why)
 }
 
 func (w *worker) closeConn(c *conn) {
-	w.leave(c, closed)
+	w.detach(c, closed)
 	poll.Close(c.fd)
 	c.slot.release()
 }
 
-// refuse closes a connection over a limit; see lastWord. Without a word it is reset: a robot
-// may take an empty reply for an empty robots.txt.
+// refuse closes a connection over a limit, after an error message where lastWord has one.
+// Without a message it resets the connection: a robot may take an empty reply for an empty
+// robots.txt.
 func (w *worker) refuse(c *conn, why refusal) {
-	w.unanswered(c.remote.Addr(), why)
+	w.logRefusal(c.remote.Addr(), why)
 	word := w.lastWord(c, why)
 	if n, _ := poll.Send(c.fd, word); n < len(word) || n == 0 || c.begun {
 		_ = poll.SetReset(c.fd)
@@ -853,18 +858,19 @@ func (w *worker) refuse(c *conn, why refusal) {
 	w.closeConn(c)
 }
 
-// drain reads in a goroutine what the client of an answered connection still sends.
+// drain starts a goroutine that discards what the client of an answered connection sends.
 func (w *worker) drain(c *conn) {
 	w.keep(c)
-	if w.admit(c, lingering) != admitted { // it has what it wanted
+	if w.admit(c, lingering) != admitted { // the client has its reply
 		w.closeConn(c)
 		return
 	}
-	w.goOn(c, lingering, func(c *conn) { w.end(c, nil) })
+	w.handOff(c, lingering, func(c *conn) { w.end(c, nil) })
 }
 
-// goOn starts a goroutine for a connection, and reports whether there is room for it.
-func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
+// handOff starts a goroutine that serves a connection. It returns false if the connection
+// was refused or evicted instead.
+func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
 	w.keep(c)
 	if why := w.admit(c, state); why != admitted {
 		w.refuse(c, why)
@@ -873,12 +879,12 @@ func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
 	c.head = append([]byte(nil), c.head...)
 	nc, err := poll.NewConn(c.fd, c.remote)
 	if err != nil {
-		w.leave(c, closed)
+		w.detach(c, closed)
 		c.slot.release()
 		return false
 	}
 	c.Conn, c.socket = nc, &socket{Conn: nc}
-	if !w.leave(c, left) {
+	if !w.detach(c, detached) {
 		_ = nc.Close()
 		c.slot.release()
 		return false
@@ -890,9 +896,9 @@ func (w *worker) goOn(c *conn, state connState, serve func(*conn)) bool {
 	return true
 }
 
-// atHand answers a request of n bytes with a reply that the handler has in memory, and
-// reports whether it has one.
-func (w *worker) atHand(c *conn, n int) bool {
+// answerQuick answers a request of n bytes from the memory of the handler, and reports
+// whether it could.
+func (w *worker) answerQuick(c *conn, n int) bool {
 	if w.quick == nil || w.parse(&w.req, c, requestLine, n, nil) != nil {
 		return false
 	}
@@ -902,8 +908,8 @@ func (w *worker) atHand(c *conn, n int) bool {
 	}
 	sent, all, err := w.send(c.fd, a)
 	if err == nil && sent < all {
-		w.rest(c, a, sent)
-		return true // with the file
+		w.sendRest(c, a, sent)
+		return true // sendRest closes the file
 	}
 	if err != nil {
 		a.Err = &Error{Kind: Gone, Err: err}
@@ -919,23 +925,23 @@ func (w *worker) atHand(c *conn, n int) bool {
 	return true
 }
 
-// answered closes a connection gracefully: it shuts down the sending side, and checks later
-// whether the client has closed it. A close with something unread would be a reset, which
-// may cost the client the reply.
+// answered starts a graceful close: it shuts down the sending side and leaves the rest to
+// checkClosing. Closing a socket with unread input would reset the connection, and the
+// client might lose the reply.
 func (w *worker) answered(c *conn) {
 	_ = poll.ShutdownWrite(c.fd)
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.remove(c)
-	c.place = closed
+	c.phase = closed
 	w.closing[0] = append(w.closing[0], closing{c.fd, c.remote, now})
 	w.nClosing++
-	w.ring(now.Add(checks[0] * 3 / 2))
+	w.wakeBy(now.Add(checks[0] * 3 / 2))
 }
 
-// send sends as much of an answer as the socket accepts at once, and never blocks. It
-// returns the number of bytes sent, and the length of the answer.
+// send sends as much of an answer as the socket accepts without blocking. It returns the
+// number of bytes sent and the length of the answer.
 func (w *worker) send(fd int, a Answer) (sent, all int64, err error) {
 	if a.File == nil {
 		if len(a.Body) > maxUnsent && w.isBusy() {
@@ -950,18 +956,17 @@ func (w *worker) send(fd int, a Answer) (sent, all int64, err error) {
 	all = a.File.Size()
 	if a.File.Resident() && !w.isBusy() {
 		n, _ := poll.SendFile(fd, int(a.File.Fd()), new(int64), int(min(all, maxUnsent<<8)), true)
-		sent = int64(n) // rest meets an error again, and reports it
+		sent = int64(n) // if there was an error, sendRest meets it again and reports it
 	}
 	return sent, all, nil
 }
 
-// rest sends the rest of an answer that the socket did not take at once, or that might
-// block, in a goroutine.
-func (w *worker) rest(c *conn, a Answer, sent int64) {
+// sendRest starts a goroutine that sends the rest of an answer.
+func (w *worker) sendRest(c *conn, a Answer, sent int64) {
 	req := w.req
 	r := w.run
 	c.begun = sent > 0
-	began := w.goOn(c, writing, func(c *conn) {
+	began := w.handOff(c, writing, func(c *conn) {
 		reply := r.newReply(c, &req)
 		defer reply.release()
 		reply.n.Store(sent)

@@ -9,8 +9,8 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// An Observer gets each request when its reply has ended. Observe may be called
-// concurrently and on the accepting goroutine, so it must not block.
+// An Observer is told of each request after its reply. Observe may be called concurrently,
+// also on the goroutine that accepts connections, so it must not block.
 type Observer interface {
 	Observe(Served)
 }
@@ -18,25 +18,25 @@ type Observer interface {
 // Served describes a request and its outcome.
 type Served struct {
 	Protocol string         // "gopher", "http", or a Protocol's name
-	Host     string         // of the site that answered: Request.Site, or else Request.Host
-	Port     int            // of the server in menus
-	Selector string         // "" if the request was none
-	Remote   netip.AddrPort // invalid if it is not known
-	Bytes    int64          // of the reply, as far as they were sent
-	Took     time.Duration  // since the connection was accepted
-	Err      error          // nil, or why the client did not get what it asked for
+	Host     string         // Request.Site, or Request.Host if that is empty
+	Port     int            // Request.Port
+	Selector string         // "" if the request could not be parsed
+	Remote   netip.AddrPort // invalid if unknown
+	Bytes    int64          // bytes of the reply that were sent
+	Took     time.Duration  // since accept
+	Err      error          // why the request failed, or nil
 
-	Status         int    // of an HTTP reply; 0: Kind's
-	Agent, Referer string // of an HTTP request
+	Status         int    // of an HTTP reply; if zero, it follows from Kind
+	Agent, Referer string // fields of an HTTP request
 }
 
-// Kind returns how the request ended.
+// Kind returns KindOf(s.Err).
 func (s Served) Kind() Kind { return KindOf(s.Err) }
 
-// HTTPStatus returns the status of the reply, as HTTP has them.
+// HTTPStatus returns the HTTP status of the reply, or the one that corresponds to its Kind.
 func (s Served) HTTPStatus() int { return cmp.Or(s.Status, statuses[s.Kind()]) }
 
-// outcome adds to s what the request says of itself.
+// outcome fills in the fields of s that come from the request.
 func (r *Request) outcome(s Served) Served {
 	s.Protocol, s.Port, s.Remote = cmp.Or(r.Protocol, "gopher"), r.Port, r.Remote
 	if r.http {
@@ -46,7 +46,7 @@ func (r *Request) outcome(s Served) Served {
 	return s
 }
 
-// ended passes each request to the observer, and to the log in one line.
+// ended reports a request to the observer and logs it.
 func (r *run) ended(s Served) {
 	if r.Observer != nil {
 		r.Observer.Observe(s)
@@ -70,7 +70,7 @@ func (r *run) ended(s Served) {
 	r.logger.LogAttrs(r.hard, level, diag.EventRequest, attrs...)
 }
 
-// show returns an address in the form for logs.
+// show formats an address for the log.
 func (s *Server) show(a netip.Addr) string {
 	switch {
 	case !a.IsValid():

@@ -14,32 +14,32 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// bufferSize is how many bytes of a reply are buffered. A reply that fits
-// leaves in one segment train and one system call.
+// bufferSize is the size of a reply's buffer in bytes. A reply that fits is sent with one
+// system call.
 const bufferSize = 16 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // reply is the reply to one request, and its ResponseWriter.
 type reply struct {
-	run    *run
-	conn   *conn
-	to     net.Conn // the conn's stream
-	req    *Request
-	cancel context.CancelFunc // of the request's context
-	spared func() bool        // lets the end of the drain not cut the connection off
+	run     *run
+	conn    *conn
+	to      net.Conn // conn.stream()
+	req     *Request
+	cancel  context.CancelFunc // of the request's context
+	stopCut func() bool        // cancels the cut that is scheduled for the hard end
 
-	array *[bufferSize]byte // buf's, from buffers; nil before the first byte
-	buf   []byte
-	menu  bool
-	n     atomic.Int64 // bytes sent
-	err   error        // the first failure of the connection
+	array *[bufferSize]byte // backs buf; nil before the first byte
+	buf   []byte            // not sent yet
+	menu  bool              // the reply is a menu
+	n     atomic.Int64      // bytes sent
+	err   error             // the first error of the connection
 
-	logged atomic.Bool // each of its requests was
+	logged atomic.Bool // the requests of the HTTP connection were logged
 }
 
-// newReply makes the reply to a request on a connection. From here on only the end of
-// the drain cuts the connection off.
+// newReply begins the reply to a request. From here on StallTimeout and the hard end bound
+// it, no longer RequestTimeout.
 func (r *run) newReply(c *conn, req *Request) *reply {
 	c.slot.setState(writing)
 	c.socket.stall = r.stallTimeout()
@@ -49,7 +49,7 @@ func (r *run) newReply(c *conn, req *Request) *reply {
 	w := &reply{run: r, conn: c, to: c.stream(), req: req}
 	req.ctx, w.cancel = context.WithCancel(r.hard)
 	c.cancel.Store(&w.cancel)
-	w.spared = context.AfterFunc(r.hard, w.cut)
+	w.stopCut = context.AfterFunc(r.hard, w.cut)
 	return w
 }
 
@@ -57,7 +57,7 @@ func (w *reply) cut() { w.conn.cut() }
 
 func (w *reply) started() bool { return w.n.Load() > 0 || len(w.buf) > 0 }
 
-// Write sends p as it is.
+// Write adds p to the reply.
 func (w *reply) Write(p []byte) (int, error) {
 	if len(w.buf)+len(p) > bufferSize {
 		if err := w.flush(); err != nil {
@@ -84,12 +84,11 @@ func (w *reply) WriteItem(it menu.Item) error {
 	return w.err
 }
 
-// A FileSender sends files. The server's own ResponseWriter is one, and does it with
-// sendfile(2) where it can.
+// A FileSender sends files. The ResponseWriter that the server passes to a Handler is one;
+// it uses sendfile(2) where possible.
 type FileSender interface {
-	// SendFile sends the next n bytes of f and returns how many were sent. It moves the
-	// offset of f past them: it reads no byte that it does not send. If the file ends
-	// early, the error is ErrShort.
+	// SendFile sends the next n bytes of f and returns how many were sent. It advances
+	// the offset of f by exactly these. If the file ends early, the error is ErrShort.
 	SendFile(f *os.File, n int64) (sent int64, err error)
 }
 
@@ -119,9 +118,9 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 	return sent, err
 }
 
-// copyFile is SendFile for a connection that cannot send files. It hides the connection's
-// own ReadFrom, which reads ahead where the system has no sendfile(2), and would lose the
-// bytes that it has read and not sent when a step of the stall time ends.
+// copyFile is SendFile for a connection that cannot send files. It hides the ReadFrom method
+// of the connection, which reads ahead where the system has no sendfile(2): when a write
+// deadline passes, it loses the bytes that it has read but not sent.
 func (w *reply) copyFile(f *os.File, n int64) (sent int64, err error) {
 	chunk := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(chunk)
@@ -129,9 +128,9 @@ func (w *reply) copyFile(f *os.File, n int64) (sent int64, err error) {
 	return sent, cmp.Or(err, w.flush())
 }
 
-// finish ends the reply: a menu gets its last line, and a request that failed before
-// anything was written an error body, but one for robots.txt nothing. It returns why the
-// reply is not whole, nil if it is.
+// finish ends the reply. It adds the last line of a menu. If the request failed before
+// anything was written, it writes the error, except for robots.txt, which gets an empty
+// reply. It returns an error if the reply is incomplete.
 func (w *reply) finish(err error) error {
 	switch {
 	case err == nil && w.menu:
@@ -140,13 +139,12 @@ func (w *reply) finish(err error) error {
 		_, _ = w.Write(w.run.errorBody(err))
 		err = nil
 	}
-	return cmp.Or(err, w.flush()) // what was written cannot be taken back
+	return cmp.Or(err, w.flush())
 }
 
-// release puts the buffer back, when the connection has ended. The reply must not be used
-// after it.
+// release returns the buffer to the pool. The reply must not be used afterwards.
 func (w *reply) release() {
-	w.spared()
+	w.stopCut()
 	w.cancel()
 	if w.array != nil {
 		buffers.Put(w.array)
@@ -182,17 +180,17 @@ func (w *reply) send(p []byte) (n int, err error) {
 	return n, w.err
 }
 
-// sending calls f, which sends, unless the reply was given up.
+// sending calls f, which writes to the connection, unless the reply has timed out.
 func (w *reply) sending(f func() error) error {
-	if !w.conn.socket.send(true) {
+	if !w.conn.socket.setSending(true) {
 		return errStuck
 	}
-	defer w.conn.socket.send(false)
+	defer w.conn.socket.setSending(false)
 	return f()
 }
 
-// lost returns an [Error] of the kind Gone if err means that the client has left, and
-// err itself otherwise.
+// lost returns an [Error] of the kind Gone if err means that the connection is lost, and err
+// otherwise.
 func lost(err error) error {
 	for _, gone := range []error{
 		net.ErrClosed, os.ErrClosed, os.ErrDeadlineExceeded, io.ErrClosedPipe,

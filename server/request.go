@@ -1,11 +1,10 @@
 package server
 
-// What comes before the request line, all of it under the request's deadline:
+// Reading a request, all of it before the request's deadline:
 //
 //	PROXY header, from a trusted peer → TLS, if the next byte is 0x16 → request line
 //
-// A client that begins with anything else is not kept waiting: its first bytes
-// begin its request line.
+// Both the PROXY header and TLS are optional.
 
 import (
 	"bufio"
@@ -27,26 +26,26 @@ import (
 )
 
 var (
-	// errSilent is a connection that ended, or ran out of time, without a request.
+	// errSilent reports a connection that ended or timed out without a request.
 	errSilent = errors.New("no request line")
 
-	// errProxy is a PROXY header from an address that is not trusted, or a second one.
+	// errProxy reports a PROXY header from an untrusted address, or a second one.
 	errProxy = &Error{Kind: BadRequest, Err: errors.New("a PROXY header that is not expected")}
 )
 
-// A step comes next on a connection.
+// A step is what the bytes at the beginning of a connection call for.
 type step int
 
 const (
-	readMore    step = iota
-	proxyHeader      // to be read
-	handshake        // of TLS
-	requestLine      // it is there, or can be none
-	httpLine         // it is there
+	readMore    step = iota // more bytes
+	proxyHeader             // reading a PROXY header
+	handshake               // a TLS handshake
+	requestLine             // answering a request, or an error
+	httpLine                // passing the connection to Server.HTTP
 )
 
-// readRequest reads the request of a connection. It returns nil, and why, for one that is
-// silent or refused; a request with an error is to be answered with it.
+// readRequest reads the request of a connection. If the client sent none or is refused, the
+// request is nil. If both results are set, the error is the reply to the request.
 func (r *run) readRequest(c *conn) (*Request, error) {
 	stop := func() bool { return true }
 	defer func() { stop() }()
@@ -82,15 +81,15 @@ func (r *run) readRequest(c *conn) (*Request, error) {
 	return req, r.parse(req, c, what, n, err)
 }
 
-// parse sets the request of a connection, of which n bytes were read. It returns err, or why
-// the request cannot be answered.
+// parse fills in req from the first n bytes of a connection. It returns err, or else the
+// error that answers the request.
 func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
 	if err != nil {
 		n = 0
 	}
 	line := c.head[:n]
-	*req = Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.asks, Certificate: c.cert, http: what == httpLine}
-	req.Host, req.Port = r.here(req.Local)
+	*req = Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.serverName, Certificate: c.cert, http: what == httpLine}
+	req.Host, req.Port = r.menuAddr(req.Local)
 	switch {
 	case r.proto != nil:
 		req.Protocol, req.Raw = r.proto.Name, string(line)
@@ -112,13 +111,13 @@ func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
 	return err
 }
 
-// asksRobots reports whether what a connection needs next is to be answered with robots.txt.
+// asksRobots reports whether a connection has sent a request for robots.txt.
 func (r *run) asksRobots(c *conn, what step, n int) bool {
 	var req Request
 	return what >= requestLine && r.parse(&req, c, what, n, nil) == nil && req.robots
 }
 
-// targetOf returns the target of a request line of HTTP; nil if it is no URL.
+// targetOf returns the target of an HTTP request line, or nil if it is no URL.
 func targetOf(line string) *url.URL {
 	_, rest, _ := strings.Cut(line, " ")
 	target, _, _ := strings.Cut(rest, " ")
@@ -129,9 +128,10 @@ func targetOf(line string) *url.URL {
 	return u
 }
 
-// next returns what a connection needs next, and the length of the header or line
-// with which head begins. It counts the request once, and refuses it if its address may
-// not send one. Over TLS it counts the handshake, and the client of a session is told.
+// next returns the next step of a connection and the length of the PROXY header, TLS record
+// or request at the beginning of head. It charges the request (over TLS, the handshake) to
+// the rate limit once. The error is a refusal if the client is over the limit. A TLS client
+// over the limit may still get a session, so that it can read the error.
 func (r *run) next(c *conn) (what step, n int, err error) {
 	switch {
 	case len(c.head) == 0:
@@ -151,10 +151,10 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	}
 	if what >= handshake && !c.counted && r.limited().rates != nil && !r.asksRobots(c, what, n) {
 		c.counted = true
-		if !r.within(c.remote.Addr()) {
-			c.tooFast = what == handshake && r.TLS != nil && r.tellsWhy(c.remote.Addr())
+		if !r.allowed(c.remote.Addr()) {
+			c.tooFast = what == handshake && r.TLS != nil && r.mayCompleteTLS(c.remote.Addr())
 			if c.tooFast {
-				r.unanswered(c.remote.Addr(), tooFast) // also if it sends no request then
+				r.logRefusal(c.remote.Addr(), tooFast)
 			} else {
 				err = tooFast
 			}
@@ -172,7 +172,7 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	return what, n, err
 }
 
-// nextLine is next for the request itself. Bytes before an end of stream are one.
+// nextLine is next for the request itself. An end of stream ends the request, too.
 func (r *run) nextLine(c *conn) (what step, n int, err error) {
 	switch p := r.proto; {
 	case p == nil:
@@ -195,8 +195,9 @@ func (r *run) nextLine(c *conn) (what step, n int, err error) {
 	return readMore, 0, nil
 }
 
-// stepOf returns httpLine for a line that looks like "GET /path HTTP/1.1"; without a
-// version (HTTP/0.9) it is a selector. A PROXY header of version 1 is no request line.
+// stepOf returns httpLine for a line such as "GET /path HTTP/1.1", and requestLine for any
+// other; "GET /path" (HTTP/0.9) is a selector. For a PROXY header of version 1 it returns
+// errProxy.
 func stepOf(line []byte) (step, error) {
 	first, rest, _ := bytes.Cut(line, []byte(" "))
 	last := rest[bytes.LastIndexByte(rest, ' ')+1:]
@@ -212,7 +213,7 @@ func stepOf(line []byte) (step, error) {
 	return requestLine, nil
 }
 
-// readMore reads what there is.
+// readMore waits for bytes and appends them to head.
 func (c *conn) readMore() error {
 	if len(c.head) == cap(c.head) {
 		c.head = append(make([]byte, 0, min(max(512, 4*len(c.head)), selector.MaxRequest)), c.head...)
@@ -229,9 +230,9 @@ func (c *conn) readMore() error {
 	return fmt.Errorf("%w: %w", errSilent, err)
 }
 
-// here returns the host and port that menus name as this server, for a client that
-// connected to a local address; the host is "" if only a wildcard is known.
-func (r *run) here(local netip.AddrPort) (host string, port int) {
+// menuAddr returns the host and port of this server in menus, for a client that connected to
+// local. The host is "" if neither is known.
+func (r *run) menuAddr(local netip.AddrPort) (host string, port int) {
 	if local == r.local && local.IsValid() {
 		return r.host, r.port
 	}
@@ -245,12 +246,10 @@ func (r *run) here(local netip.AddrPort) (host string, port int) {
 	return host, port
 }
 
-// The PROXY protocol, versions 1 and 2: a reverse proxy names its client in a header.
-// Only trusted peers are believed; without a header, the peer is the client. The
-// signature must arrive in one piece, as the specification demands of the whole header
-// (section 2), so that no request waits because it begins like a signature.
-
-// signature1 and signature2 open the header's versions.
+// The PROXY protocol, versions 1 and 2: a reverse proxy names its client in a header before
+// the request. Only trusted peers are believed; without a header, the peer is the client.
+// The signature must arrive in one piece (the specification, section 2, requires it of the
+// whole header), so a request that only begins like a signature is not delayed.
 var (
 	signature1 = []byte("PROXY ")
 	signature2 = []byte("\r\n\r\n\x00\r\nQUIT\n")
@@ -260,10 +259,10 @@ func startsProxy(head []byte) bool {
 	return bytes.HasPrefix(head, signature1) || bytes.HasPrefix(head, signature2)
 }
 
-// needed returns how many bytes must arrive of a PROXY header before it can be read, or
-// of a TLS handshake before it is worth a goroutine: the first record, whose header of
-// five bytes ends in its length (RFC 8446 section 5.1), or MaxRequest if it is longer.
-// What is malformed or overlong is read as it is.
+// needed returns how many bytes must arrive before a PROXY header can be parsed, or before
+// a TLS handshake gets a goroutine. For TLS this is the first record, whose header of five
+// bytes ends in its length (RFC 8446 section 5.1), at most MaxRequest. For a malformed or
+// overlong PROXY header it is the part that parsing fails on.
 func needed(head []byte) int {
 	const longest1, fixed2, record = 107, 16, 5
 	isVersion2 := bytes.HasPrefix(head, signature2)
@@ -287,8 +286,8 @@ func needed(head []byte) int {
 	return min(record+int(binary.BigEndian.Uint16(head[3:])), selector.MaxRequest)
 }
 
-// proxied reads the header of a trusted peer: from then on the header names the client,
-// and the limits of that client's address apply.
+// proxied parses the PROXY header of a trusted peer. From then on the connection counts as
+// one of the client that the header names.
 func (r *run) proxied(c *conn, n int) error {
 	h, err := proxyproto.Read(bufio.NewReader(bytes.NewReader(c.head[:n])))
 	if err != nil {
@@ -297,13 +296,13 @@ func (r *run) proxied(c *conn, n int) error {
 	c.head, c.proxied = c.head[n:], true
 	client, here, ok := h.TCPAddrs()
 	if h.Command.IsLocal() || !ok {
-		return nil // of the proxy's own
+		return nil // a connection of the proxy itself, such as a health check
 	}
 	c.remote, c.local = addrPort(client), addrPort(here)
 	if more, err := h.TLVs(); err == nil {
 		for _, v := range more {
 			if v.Type == proxyproto.PP2_TYPE_AUTHORITY {
-				c.asks = string(v.Value)
+				c.serverName = string(v.Value)
 			}
 		}
 	}

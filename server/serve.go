@@ -1,10 +1,10 @@
 package server
 
-// The way of a request, for a connection that has a goroutine:
+// Connections that have a goroutine:
 //
 //	accept → read the request line → handle → write → close
 //
-// On Linux most requests take a shorter one: see loop_linux.go.
+// On Linux, the event loop answers most requests without one (loop_linux.go).
 
 import (
 	"context"
@@ -42,13 +42,14 @@ func (r *run) acceptAll(l net.Listener) error {
 	}
 }
 
-// acceptFailed makes room, or returns how long to wait if the failure may pass, or the
-// error if it cannot.
+// acceptFailed handles a failed accept. After a temporary failure it returns how long to wait
+// before the next one: not at all if it could free descriptors. It returns the error if the
+// failure is permanent, or after the soft end.
 func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
 	if r.soft.Err() != nil || !passes(err) {
 		return 0, fmt.Errorf("accepting connections: %w", err)
 	}
-	if limit.Reached(err) && r.spareFiles(err) {
+	if limit.Reached(err) && r.freeDescriptors(err) {
 		return 0, nil
 	}
 	d := wait.next()
@@ -56,7 +57,7 @@ func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
 	return d, nil
 }
 
-// begin serves a connection in a goroutine of its own, if there is room for it.
+// begin starts a goroutine that serves a connection or turns it away.
 func (r *run) begin(c *conn) {
 	if why := r.admit(c, reading); why != admitted {
 		r.conns.Go(func() { r.turnAway(c, why) })
@@ -68,7 +69,7 @@ func (r *run) begin(c *conn) {
 	})
 }
 
-// serve takes one request and answers it.
+// serve reads one request and answers it.
 func (r *run) serve(c *conn) {
 	req, err := r.readRequest(c)
 	if req == nil {
@@ -81,16 +82,16 @@ func (r *run) serve(c *conn) {
 	case err != nil:
 		w.end(err, nil)
 	case req.http:
-		err = w.handOver()
+		err = w.serveHTTP()
 		w.end(w.err, err)
 	default:
 		w.end(w.handle(), nil)
 	}
 }
 
-// handle lets the handler answer a request. If it reached a limit, which is not the
-// request's fault, it is called again after silent connections were closed, or a while.
-// It is given up after RequestTimeout.
+// handle calls the handler. If the process has reached its limit of open files before
+// anything was written, it retries after evicting idle connections, or after a backoff, for
+// up to RequestTimeout.
 func (w *reply) handle() (err error) {
 	w.watch()
 	end := time.Now().Add(w.run.requestTimeout())
@@ -99,7 +100,7 @@ func (w *reply) handle() (err error) {
 		if !limit.Reached(err) || w.started() || !time.Now().Before(end) {
 			return err
 		}
-		if !w.run.spareFiles(err) {
+		if !w.run.freeDescriptors(err) {
 			select {
 			case <-time.After(wait.next()):
 			case <-w.run.hard.Done():
@@ -109,7 +110,7 @@ func (w *reply) handle() (err error) {
 	}
 }
 
-// protect calls f, and turns a panic into an error of this request alone.
+// protect calls f. It logs a panic and returns errPanic.
 func (r *run) protect(req *Request, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -120,12 +121,12 @@ func (r *run) protect(req *Request, f func() error) (err error) {
 	return f()
 }
 
-// end finishes a reply and closes the connection. The log gets err, and a cause that the
-// client has read.
+// end finishes a reply, logs the request and closes the connection. err is the handler's
+// error, cause an error that the reply has already reported to the client.
 func (w *reply) end(err, cause error) {
-	cut := w.finish(err)
+	incomplete := w.finish(err)
 	if w.conn.socket.end() {
-		return // giveUp has done the rest
+		return // giveUp has logged and closed it
 	}
 	if !errors.Is(err, w.err) {
 		err = errors.Join(w.err, err)
@@ -133,11 +134,11 @@ func (w *reply) end(err, cause error) {
 	if !w.logged.Load() {
 		w.run.ended(w.req.outcome(Served{Bytes: w.n.Load(), Took: time.Since(w.conn.accepted), Err: errors.Join(cause, err)}))
 	}
-	w.run.end(w.conn, cut)
+	w.run.end(w.conn, incomplete)
 }
 
-// passes reports whether an error of accept(2) is about one connection or about
-// resources that may come back.
+// passes reports whether an error of accept(2) is temporary: it concerns one connection, or
+// a resource that may become available again.
 func passes(err error) bool {
 	for _, e := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,

@@ -1,24 +1,24 @@
-// Package server is a Gopher server (RFC 1436): listeners, connections,
-// deadlines and replies. It knows no files: a site is served by the Handler of
-// package answer.
+// Package server is a Gopher server (RFC 1436). It accepts connections, reads one
+// request line from each, calls a Handler and closes the connection after the reply.
+// It enforces deadlines and limits per client. It does not read files: package answer
+// has the Handler that serves a directory tree.
 //
-// Its Handler has the shape of net/http's, but returns an error, which the
-// server turns into the answer a stranger may see and into a log line:
+// A Handler is like net/http's, but returns an error. The server logs the error and
+// sends the client a short public text (see [Error]):
 //
+//	hello := func(w server.ResponseWriter, r *server.Request) error {
+//		return w.WriteItem(menu.Info("Hello, " + r.Query))
+//	}
 //	s := &server.Server{Handler: server.HandlerFunc(hello)}
 //	err := s.ListenAndServe(ctx, ":7070")
 //
-// A request takes these steps:
+// On Linux, an event loop holds the connections of a TCP listener while they wait for
+// their request, and answers in place what a [Quick] handler has in memory. Any other
+// connection gets a goroutine. Limits and deadlines are the same for both.
 //
-//	accept → one request line, under a deadline → Handler → reply → close gently
-//
-// On Linux, an event loop has the connections of a TCP listener while they wait, and
-// answers requests that a Quick handler has in memory where it reads them (loop_linux.go);
-// every other connection gets a goroutine (serve.go). Admission, deadlines and refusals are
-// the same for both.
-//
-// Do not use it for a protocol that keeps a connection open for several
-// requests, or that is not Gopher: one line in, one reply out is built in.
+// Use [Server.ServeProtocol] for other protocols of one request and one reply, such as
+// Gemini. The package is no framework for protocols with several requests in a
+// connection; HTTP connections are handed to [Server.HTTP].
 package server
 
 import (
@@ -36,74 +36,72 @@ import (
 )
 
 // A Server answers Gopher requests. The zero value with a Handler is ready to
-// use. Its fields must not be changed once Serve was called.
+// use. Its fields must not be changed after Serve is called.
 type Server struct {
-	// Handler answers. If nil, every request is answered with "Not found".
+	// Handler answers requests. If nil, every reply is "Not found".
 	Handler Handler
 
-	// RequestTimeout is the time from accept to the end of the request line, however
-	// slowly it arrives. If zero, 10 s.
+	// RequestTimeout limits the time from accept to the end of the request line. If
+	// zero, 10 s.
 	RequestTimeout time.Duration
 
-	// StallTimeout ends a reply that made no progress for so long, whether the
-	// client takes nothing or the handler gives nothing. Detection may take twice
-	// as long after a write that was taken in part, or while the kernel waits for the
-	// disk. If zero, 60 s.
+	// StallTimeout ends a reply that makes no progress: the client reads nothing, or
+	// the handler writes nothing. After a partial write, or while the kernel waits for
+	// a disk, it may take twice as long. If zero, 60 s.
 	StallTimeout time.Duration
 
-	// LingerTimeout is how long the server goes on reading, and throws away,
-	// what a client sends after its reply, before it closes. If zero, 2 s.
+	// LingerTimeout is how long the server reads and discards what a client sends
+	// after its reply, before it closes the connection. If zero, 2 s.
 	LingerTimeout time.Duration
 
-	// DrainTimeout is how long Serve lets replies finish after its context
-	// has ended. If zero, 10 s; if negative, none.
+	// DrainTimeout is how long replies may take to finish after the context of Serve
+	// has ended. If zero, 10 s; if negative, they are cut off at once.
 	DrainTimeout time.Duration
 
-	// MaxConns is how many connections may stay open: those that wait for a request,
-	// are replied to or linger. One that is answered where it was accepted is not
-	// counted. When there are so many, a new connection replaces the oldest of the
-	// address that has the most, silent ones first. If zero, as many as the limit of
-	// open files allows with two each; if negative, any number.
+	// MaxConns limits the connections that wait for a request, are being replied to,
+	// or linger after a reply. A connection that is answered from memory at once does
+	// not count. At the limit, a new connection evicts one of the address that has the
+	// most, idle ones first. If zero, half the limit of open files, less a reserve; if
+	// negative, there is no limit.
 	MaxConns int
 
-	// MaxConnsPerIP is how many of them may be of one address, or of one /56
-	// of IPv6. If zero, 32; if negative, any number.
+	// MaxConnsPerIP limits the connections of one address (a /56 of IPv6). If zero,
+	// 32; if negative, there is no limit.
 	MaxConnsPerIP int
 
-	// Rate is how many requests an address (a /56 of IPv6) may send in a
-	// second, on average; Burst is how many at once. If Rate is zero, any
-	// number; if Burst is zero, 20, or Rate if that is more.
+	// Rate is the average number of requests per second that an address (a /56 of
+	// IPv6) may send; if zero, there is no limit. Burst is how many it may send at
+	// once; if zero, 20, or Rate if that is more.
 	Rate  float64
 	Burst int
 
 	// TrustProxy lists the peers whose PROXY headers are believed. Limits per address
-	// apply to their clients, not to them.
+	// apply to the clients that the headers name, not to these peers.
 	TrustProxy []netip.Prefix
 
-	// TLS configures clients that begin with a TLS handshake, on the same port. If
-	// nil, their connections are closed at once. A client over a limit gets an alert.
+	// TLS serves clients that begin with a TLS handshake, on the same port as others.
+	// If nil, their connections are closed. A client over a limit gets an alert.
 	TLS *tls.Config
 
-	// HTTP, if not nil, answers the clients that ask in HTTP: those whose first
-	// line ends in its version (RFC 9112 section 3; RFC 9113 section 3.4 for the
-	// first of HTTP/2). It gets the connection and the request, whose Selector is
-	// that line. When it returns the connection is closed as after any reply; its
-	// error is for the log alone. If nil, such a connection is closed at once.
+	// HTTP serves connections whose first line is an HTTP request line (RFC 9112
+	// section 3) or the preface of HTTP/2 (RFC 9113 section 3.4). r.Selector is that
+	// line. When HTTP returns, the connection is closed; the error is only logged.
+	// If nil, such connections are closed.
 	HTTP func(c *HTTPConn, r *Request) error
 
-	// Host and Port are what menus name as this server. If zero, the address
-	// and the port that the client has reached.
+	// Host and Port are the name and port of this server in menus. If zero, the
+	// address and port that the client has connected to.
 	Host string
 	Port int
 
-	// Log gets a line for each request (Info) and for what goes wrong
-	// (Warn, Error). If nil, nothing is logged.
+	// Log records each request (Info) and each fault (Warn, Error). If nil, nothing
+	// is logged.
 	Log *slog.Logger
 
-	// ShowIP returns a client's address as it is logged. If nil, it is logged in full.
+	// ShowIP formats a client's address for the log. If nil, it is logged in full.
 	ShowIP func(netip.Addr) string
 
-	// Observer gets each request. If nil, there is none.
+	// Observer is called after each request. It may be nil.
 	Observer Observer
 
 	limitsOnce sync.Once
@@ -112,35 +110,36 @@ type Server struct {
 	loops      int // that share a listener; if zero, as many as processors
 }
 
-// A Protocol is a way other than Gopher to send one request on a connection and get
-// one reply. Its connections share limits, deadlines, log and observer with all others
-// of the Server that serves it, and may come by way of a trusted proxy.
+// A Protocol describes a protocol other than Gopher in which a client sends one request
+// and gets one reply, such as Gemini. Its connections share the limits, deadlines, log and
+// observer of the Server, and may come through a trusted proxy.
 type Protocol struct {
-	// Name is for the log: "gemini".
+	// Name identifies the protocol in the log: "gemini".
 	Name string
 
-	// TLS: connections begin with a TLS handshake, after Server.TLS, or are closed.
+	// TLS requires connections to begin with a TLS handshake, which Server.TLS
+	// configures. Others are closed.
 	TLS bool
 
-	// ClientCert: clients are asked for a certificate, and need not have one.
+	// ClientCert requests a certificate from clients. They need not send one.
 	ClientCert bool
 
-	// Length returns how many bytes of head are the request, or 0 if more of it must
-	// come. It is called again when more has come, with at most 4,096 bytes; a longer
-	// request fails with an Error of the kind BadRequest. What follows the request is
-	// read and thrown away.
+	// Length returns the length of the request at the beginning of head, or 0 if the
+	// request is incomplete. It is called again when more bytes have arrived, up to
+	// 4,096; a longer request fails with an Error of the kind BadRequest. Bytes after
+	// the request are discarded.
 	Length func(head []byte) int
 
-	// Robots reports whether a request is for robots.txt, which is answered before all
-	// limits, and never with an error but "not found". If nil, none is.
+	// Robots reports whether a request is for robots.txt. Such a request is exempt from
+	// limits, and gets no error reply but "not found". Robots may be nil.
 	Robots func(raw string) bool
 
-	// Error returns the reply to a request that failed. It must not show more of the
-	// error than ErrorMessage does.
+	// Error returns the reply to a request that failed. It must not disclose more of
+	// the error than ErrorMessage does.
 	Error func(err error) []byte
 
-	// Handler answers. The request's Raw is as long as Length says; the Handler sets
-	// its Selector and Query, which the log shows.
+	// Handler answers. Request.Raw holds the request; the Handler sets Selector and
+	// Query for the log.
 	Handler Handler
 }
 
@@ -178,9 +177,8 @@ func (s *Server) handler() Handler {
 	return s.Handler
 }
 
-// Listen listens on a TCP address (":70" if empty). The sockets send no
-// keep-alive, since a connection lasts for one reply, and are not of Multipath
-// TCP, whose listeners cannot be drained at the end.
+// Listen listens on a TCP address (":70" if empty). It disables keep-alive, since a
+// connection lasts for one reply, and Multipath TCP, whose listeners cannot be drained.
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	if addr == "" {
 		addr = fmt.Sprintf(":%d", selector.DefaultPort)
@@ -200,20 +198,20 @@ func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
 	return s.Serve(ctx, l)
 }
 
-// A SharedListener has a socket that another process holds, too, such as systemd. When
-// Serve ends, it leaves the connections in the queue to the next server.
+// A SharedListener marks a socket that another process keeps open, such as systemd. When
+// Serve ends, it leaves queued connections to the next server.
 type SharedListener struct{ net.Listener }
 
-// Serve answers the connections of l until ctx ends. Then it accepts those in the
-// kernel's queue (on Linux, unless l is a [SharedListener]; every one if l was made by
-// [Listen]) and closes l. Clients get another second to send their requests, and
-// replies DrainTimeout to finish; then Serve closes their connections. It returns nil
-// when all handlers have returned, or a second after it closed the rest. It returns an
-// error only if l fails for another reason.
+// Serve answers the connections of l until ctx ends. Then it closes l; on Linux it first
+// accepts the connections that the kernel has queued, unless l is a [SharedListener]. (It
+// is certain to accept all of them if [Listen] made l.) Clients get one more second to
+// send their requests, and replies get DrainTimeout to finish; then Serve closes their
+// connections. It returns nil when all handlers have returned, or a second after it
+// closed the last connections. It returns an error only if l fails for another reason.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error { return s.serveAs(ctx, l, nil) }
 
-// ServeProtocol is Serve for connections of another protocol. Several calls may run at
-// once, with Serve among them.
+// ServeProtocol is Serve for another protocol. Serve and ServeProtocol may be called
+// concurrently, with one listener each.
 func (s *Server) ServeProtocol(ctx context.Context, l net.Listener, p *Protocol) error {
 	return s.serveAs(ctx, l, p)
 }
@@ -224,8 +222,8 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 	run := s.newRun(ctx, hard)
 	run.proto = p
 	if p != nil && p.ClientCert && s.TLS != nil {
-		run.asking = s.TLS.Clone()
-		run.asking.ClientAuth = tls.RequestClientCert
+		run.tlsAskingCert = s.TLS.Clone()
+		run.tlsAskingCert.ClientAuth = tls.RequestClientCert
 	}
 	tcp, err := run.serveTCP(l)
 	if !tcp {
@@ -239,9 +237,9 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 	return err
 }
 
-// ServeConn answers the one request of a connection that another program has accepted,
-// such as inetd. It returns when the connection is closed, even if the handler has not
-// returned. When ctx ends, it cuts the connection off.
+// ServeConn answers the request of a connection that another program has accepted, such
+// as inetd. It returns when the connection is closed, even if the handler has not
+// returned. When ctx ends, it aborts the connection.
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	run := s.newRun(ctx, ctx)
 	run.begin(s.newConn(c))
@@ -256,17 +254,17 @@ func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 // run is one call of Serve.
 type run struct {
 	*Server
-	proto      *Protocol       // nil: Gopher, and HTTP
-	asking     *tls.Config     // nil: TLS asks no client for a certificate
-	soft, hard context.Context // soft ends: no new requests. hard ends: no more replies
-	logger     *slog.Logger
-	conns      sync.WaitGroup
-	local      netip.AddrPort // of all connections; zero if they differ
-	host       string         // what menus name then
-	port       int
-	shed       func(n int) int // closes up to n connections that were answered; nil: there are none
+	proto         *Protocol       // nil: Gopher and HTTP
+	tlsAskingCert *tls.Config     // Server.TLS that requests client certificates, or nil
+	soft, hard    context.Context // when soft ends, no new requests; when hard ends, no more replies
+	logger        *slog.Logger
+	conns         sync.WaitGroup
+	local         netip.AddrPort  // of all connections; zero if the listener has a wildcard address
+	host          string          // menuAddr of local
+	port          int             // menuAddr of local
+	shed          func(n int) int // closes up to n answered connections of the event loop; may be nil
 
-	stuck  chan struct{} // closed when a handler was given up
+	stuck  chan struct{} // closed when the first handler has timed out
 	gaveUp sync.Once
 }
 
@@ -281,7 +279,7 @@ func (r *run) handler() Handler {
 	return r.Server.handler()
 }
 
-// errorBody is the reply to a request that failed.
+// errorBody returns the reply to a request that failed.
 func (r *run) errorBody(err error) []byte {
 	if r.proto != nil {
 		return r.proto.Error(err)
@@ -289,11 +287,10 @@ func (r *run) errorBody(err error) []byte {
 	return ErrorBody(err)
 }
 
-// lastCall is how long a connection may stay without a request when no more are
-// accepted.
+// lastCall is how long a connection without a request may stay open after the soft end.
 func (s *Server) lastCall() time.Duration { return min(time.Second, max(s.drainTimeout(), 0)) }
 
-// drain waits until all connections have ended, at most DrainTimeout.
+// drain waits for the connections to end. After DrainTimeout it aborts the rest.
 func (r *run) drain(abort func()) {
 	done := make(chan struct{})
 	go func() { r.conns.Wait(); close(done) }()
@@ -310,6 +307,6 @@ func (r *run) drain(abort func()) {
 	}
 }
 
-// lastWait is how long handlers get to return when their connections are
-// closed. One that waits for a file system may never.
+// lastWait is how long handlers get to return after their connections were aborted. A
+// handler that waits for a file system may never return.
 const lastWait = time.Second

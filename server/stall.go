@@ -10,35 +10,35 @@ import (
 	"time"
 )
 
-// A reply ends when it makes no progress for the stall time. Each write has a deadline for
-// that. A timer covers what has none: a handler that does not return, and sendfile(2) from
-// a disk that does not answer. If it fires, the client gets an error, or a reset in the
-// middle of a reply; the connection is closed and the request logged. The goroutine stays
-// until the handler returns, and counts as a connection until then.
+// A reply ends when it makes no progress for StallTimeout. Each write sets a deadline. A
+// timer covers what deadlines do not: a handler that neither writes nor returns, and
+// sendfile(2) from a disk that does not answer. When the timer fires, the client gets an
+// error, or a reset in the middle of a reply; the connection is closed and the request
+// logged. The goroutine still counts as a connection until the handler returns.
 
 var (
-	// errStuck is a handler that neither returned nor wrote for the stall time.
+	// errStuck reports a handler that neither returned nor wrote for StallTimeout.
 	errStuck = &Error{Kind: Busy, Err: errors.New("the handler does not answer")}
 
-	// errStalled ends a reply whose client takes nothing. It is no time-out error: those
-	// are retried.
+	// errStalled reports a client that read nothing for StallTimeout. It is no timeout
+	// error, since those are retried.
 	errStalled = &Error{Kind: Gone, Err: errors.New("no progress")}
 )
 
 // socket is the socket of a connection, below TLS.
 type socket struct {
 	net.Conn
-	stall time.Duration // of its reply; 0 before: the deadline is for all that precedes it
+	stall time.Duration // StallTimeout during the reply, 0 before
 
 	mu      sync.Mutex
-	timer   *time.Timer // of the reply; nil: none yet
-	sending bool        // the handler is where it sends
-	over    bool        // the reply has ended, or was given up
+	timer   *time.Timer // of the reply, or nil
+	sending bool        // the handler is inside a write
+	over    bool        // the reply has ended or timed out
 }
 
-// Write writes p as long as there is progress.
+// Write writes p, as long as the client reads some of it within each StallTimeout.
 func (s *socket) Write(p []byte) (sent int, err error) {
-	err = s.steadily(func() (int64, error) {
+	err = s.untilStalled(func() (int64, error) {
 		n, err := s.Conn.Write(p[sent:])
 		sent += n
 		return int64(n), err
@@ -46,13 +46,14 @@ func (s *socket) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// SendFile sends the next n bytes of f, if the connection can.
+// SendFile sends the next n bytes of f, with the same limit. It returns
+// errors.ErrUnsupported if the connection cannot send files.
 func (s *socket) SendFile(f *os.File, n int64) (sent int64, err error) {
 	files, ok := s.Conn.(FileSender)
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
-	err = s.steadily(func() (int64, error) {
+	err = s.untilStalled(func() (int64, error) {
 		m, err := files.SendFile(f, n-sent)
 		sent += m
 		return m, err
@@ -60,9 +61,9 @@ func (s *socket) SendFile(f *os.File, n int64) (sent int64, err error) {
 	return sent, err
 }
 
-// steadily repeats step, which sends and returns how many bytes, until it is done, fails, or
-// sends nothing for the stall time.
-func (s *socket) steadily(step func() (int64, error)) error {
+// untilStalled repeats step until it succeeds, fails, or sends nothing for StallTimeout. step
+// sends and returns the number of bytes sent; it fails at the write deadline.
+func (s *socket) untilStalled(step func() (int64, error)) error {
 	if s.stall == 0 {
 		_, err := step()
 		return err
@@ -87,7 +88,8 @@ func (s *socket) steadily(step func() (int64, error)) error {
 // CloseWrite shuts down the sending side.
 func (s *socket) CloseWrite() error { return closeWrite(s.Conn) }
 
-// SetWriteDeadline sets the deadline of what precedes the reply.
+// SetWriteDeadline sets the deadline for writes before the reply. It has no effect during
+// the reply.
 func (s *socket) SetWriteDeadline(t time.Time) error {
 	if s.stall > 0 {
 		return nil
@@ -95,14 +97,14 @@ func (s *socket) SetWriteDeadline(t time.Time) error {
 	return s.Conn.SetWriteDeadline(t)
 }
 
-// maxUnsent is how many unsent bytes of a reply the kernel buffers when it begins while many
-// connections stay. By itself it buffers 3 MB for a client that never reads, and ten
-// thousand such clients exceed its memory. A bound for every reply would double the
-// cost of 1 MiB.
+// maxUnsent bounds the bytes that the kernel buffers for a reply on a busy server (isBusy).
+// By default the kernel buffers 3 MB for a client that never reads, and ten thousand such
+// clients exhaust its memory. Setting the bound for every reply would double the cost of
+// sending 1 MiB.
 const maxUnsent = 64 << 10
 
-// reset sets the timer. A write has a deadline of its own, which it overruns only while
-// the kernel waits for a file.
+// reset restarts the timer. During a write it allows twice the time: writes have a deadline
+// of their own, which they overrun only while the kernel waits for a file.
 func (s *socket) reset() {
 	if s.over || s.timer == nil {
 		return
@@ -114,9 +116,9 @@ func (s *socket) reset() {
 	s.timer.Reset(after)
 }
 
-// send records whether the handler is where it sends. It returns false if the reply was
-// given up.
-func (s *socket) send(sending bool) bool {
+// setSending records whether the handler is inside a write. It returns false if the reply
+// has timed out.
+func (s *socket) setSending(sending bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sending = sending
@@ -131,7 +133,7 @@ func (s *socket) pause() {
 	s.timer.Stop()
 }
 
-// end stops the timer, and reports whether the reply was given up.
+// end stops the timer, and reports whether the reply has timed out.
 func (s *socket) end() (givenUp bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +144,7 @@ func (s *socket) end() (givenUp bool) {
 	return givenUp
 }
 
-// watch sets the timer for the reply.
+// watch starts the timer of the reply.
 func (w *reply) watch() {
 	known := w.req.outcome(Served{Err: errStuck}) // the handler may change the request
 	s := w.conn.socket
@@ -159,11 +161,11 @@ func (w *reply) watch() {
 	})
 }
 
-// stuckKey stands for requests that do not end among the addresses that the log names.
+// stuckKey is the key for hung handlers in limits.logged, which is keyed by address.
 var stuckKey = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
-// giveUp ends a request whose handler is stuck. The handler cannot send any more. If it
-// is just sending, the number of bytes sent is unknown.
+// giveUp ends a request whose handler hangs. The handler can no longer send. If it is inside
+// a write, the number of bytes sent is unknown.
 func (w *reply) giveUp(s Served, sending bool) {
 	r, c := w.run, w.conn
 	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
@@ -177,7 +179,7 @@ func (w *reply) giveUp(s Served, sending bool) {
 		sent, _ := w.to.Write(r.errorBody(errStuck))
 		s.Bytes = int64(sent)
 	}
-	c.cancelRequest() // not before: a handler that ends then closes the connection
+	c.cancelRequest() // after the error was sent: a handler that returns closes the connection
 	s.Took = time.Since(c.accepted)
 	r.ended(s)
 	if gently {

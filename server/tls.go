@@ -17,10 +17,10 @@ const tlsHandshake = 0x16
 // sections 5.1 and 6).
 var tlsAlert = []byte{21, 3, 3, 0, 2, 2, 80}
 
-// tlsConn is TLS on a socket. TLS writes each record, of 16 KiB at most, by itself,
-// which for a large reply costs as much as all the ciphering. So the records of one
-// Write are buffered, except on a busy server, where many connections could hold
-// records for clients that do not read.
+// tlsConn is a TLS connection. Package tls writes each record (at most 16 KiB) with a system
+// call, which for a large reply costs as much as the encryption. So tlsConn buffers the
+// records of one Write, except on a busy server, where the buffers of clients that do not
+// read would take too much memory.
 type tlsConn struct {
 	*tls.Conn
 	below   *records
@@ -31,12 +31,12 @@ const maxRecord = 16 << 10 // bytes (RFC 8446 section 5.1)
 
 var recordBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4*maxRecord) }}
 
-// startTLS performs the handshake, which begins with the bytes read already.
+// startTLS performs the TLS handshake. It begins with the bytes in c.head.
 func (r *run) startTLS(c *conn) error {
-	setNoDelay(c.Conn) // the records of a reply follow each other closely
+	setNoDelay(c.Conn)
 	below := &records{socket: c.socket, head: c.head, busy: r.isBusy}
 	c.head = nil
-	session := tls.Server(below, cmp.Or(r.asking, r.TLS))
+	session := tls.Server(below, cmp.Or(r.tlsAskingCert, r.TLS))
 	if err := session.HandshakeContext(r.hard); err != nil {
 		return fmt.Errorf("%w: %w", errSilent, err)
 	}
@@ -44,14 +44,14 @@ func (r *run) startTLS(c *conn) error {
 		_ = ack.Acknowledge()
 	}
 	state := session.ConnectionState()
-	c.tls, c.asks = &tlsConn{Conn: session, below: below}, state.ServerName
+	c.tls, c.serverName = &tlsConn{Conn: session, below: below}, state.ServerName
 	if len(state.PeerCertificates) > 0 {
 		c.cert = state.PeerCertificates[0]
 	}
 	return nil
 }
 
-// Write writes p.
+// Write encrypts and sends p.
 func (c *tlsConn) Write(p []byte) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -69,7 +69,7 @@ func (c *tlsConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite ends the session, and then shuts down the sending side.
+// CloseWrite sends a close_notify alert and shuts down the sending side.
 func (c *tlsConn) CloseWrite() error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -79,21 +79,21 @@ func (c *tlsConn) CloseWrite() error {
 	return c.below.CloseWrite()
 }
 
-// setNoDelay lets small segments be sent at once.
+// setNoDelay sets TCP_NODELAY: small segments are sent at once.
 func setNoDelay(c net.Conn) {
 	if c, ok := c.(interface{ SetNoDelay(on bool) error }); ok {
 		_ = c.SetNoDelay(true)
 	}
 }
 
-// records is the socket below TLS, with the bytes that were read before.
+// records is the connection below TLS. Read first returns the bytes in head.
 type records struct {
 	*socket
 	head []byte
-	busy func() bool // many connections stay
+	busy func() bool // Server.isBusy
 
-	writing sync.Mutex    // held while writing: TLS writes also where it reads, an alert or a new key
-	buffer  *bufio.Writer // nil: each record is written by itself
+	writing sync.Mutex    // for buffer; a Read of TLS may write alerts and key updates
+	buffer  *bufio.Writer // if nil, each record is written at once
 }
 
 func (r *records) Read(p []byte) (int, error) {
@@ -114,14 +114,14 @@ func (r *records) Write(p []byte) (int, error) {
 	return r.socket.Write(p)
 }
 
-// collect lets records be buffered until flush is called.
+// collect buffers records until flush is called.
 func (r *records) collect(buffer *bufio.Writer) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	r.buffer = buffer
 }
 
-// flush writes what was buffered.
+// flush writes the buffered records.
 func (r *records) flush() error {
 	r.writing.Lock()
 	defer r.writing.Unlock()

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Conn is a net.Conn of a socket. What net.FileConn makes of one costs a second
-// descriptor and eight more calls.
+// A Conn is a net.Conn for a socket. Unlike net.FileConn, it does not duplicate the
+// descriptor, and saves eight system calls.
 type Conn struct {
 	*os.File
 
 	remote netip.AddrPort
 	raw    syscall.RawConn
-	until  time.Time // for what is sent
+	until  time.Time // the write deadline
 }
 
-// NewConn makes a Conn of a non-blocking socket, which it closes if it fails.
+// NewConn returns a Conn for a non-blocking socket. If it fails, it closes the socket.
 func NewConn(fd int, remote netip.AddrPort) (*Conn, error) {
 	f := os.NewFile(uintptr(fd), "connection")
 	raw, err := f.SyscallConn()
@@ -33,20 +33,20 @@ func NewConn(fd int, remote netip.AddrPort) (*Conn, error) {
 	return &Conn{File: f, remote: remote, raw: raw}, nil
 }
 
-// SetWriteDeadline sets the deadline for sending. SendFile checks it, too: while the
-// client reads as fast as the kernel sends, no call waits and fails.
+// SetWriteDeadline sets the deadline for writes. SendFile checks it itself, since a call that
+// never waits never reaches the deadline of the file.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.until = t
 	return orClosed(c.File.SetWriteDeadline(t))
 }
 
-// SetDeadline sets the deadlines for reading and for sending.
+// SetDeadline sets the deadlines for reads and writes.
 func (c *Conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// orClosed returns os.ErrClosed for any error but os.ErrDeadlineExceeded: outside Read
-// and Write, package os does not say that the connection is closed.
+// orClosed replaces any error but os.ErrDeadlineExceeded by os.ErrClosed. Outside Read and
+// Write, package os does not report the close of a file with that error.
 func orClosed(err error) error {
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -64,17 +64,17 @@ func (c *Conn) LocalAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(a)
 }
 
-// CloseWrite shuts down the sending side: the client reads the end of the reply.
+// CloseWrite shuts down the sending side.
 func (c *Conn) CloseWrite() error { return c.control("shutdown", ShutdownWrite) }
 
-// Disconnect resets the connection, even in the midst of a system call that
-// sends, which keeps the socket from being closed.
+// Disconnect resets the connection at once. Close would wait for a system call that is
+// sending.
 func (c *Conn) Disconnect() error { return c.control("connect", disconnect) }
 
-// SetReset makes Close a reset, which frees what was not sent.
+// SetReset makes Close reset the connection, which discards unsent data.
 func (c *Conn) SetReset() error { return c.control("setsockopt", SetReset) }
 
-// SetNoDelay sets whether small segments are sent at once.
+// SetNoDelay sets TCP_NODELAY.
 func (c *Conn) SetNoDelay(on bool) error {
 	value := 0
 	if on {
@@ -85,9 +85,9 @@ func (c *Conn) SetNoDelay(on bool) error {
 	})
 }
 
-// Acknowledge acknowledges received bytes at once. After a handshake many clients hold
-// their request back until then (Nagle), and the kernel, which has no data to send
-// along, would delay the acknowledgment for 40 ms.
+// Acknowledge sends a pending acknowledgment at once. After a TLS handshake many clients
+// delay their request until the acknowledgment arrives (Nagle's algorithm), and the kernel
+// would delay it by 40 ms.
 func (c *Conn) Acknowledge() error {
 	return c.control("setsockopt", func(fd int) error {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
@@ -105,12 +105,12 @@ func (c *Conn) control(call string, f func(fd int) error) (err error) {
 	return errors.Join(os.NewSyscallError(call, err), ctrlErr)
 }
 
-// maxSend is the most that one sendfile(2) sends, in bytes: even a very slow disk reads
-// so much in less time than a reply may stall.
+// maxSend is how many bytes one call of sendfile(2) sends at most. Even a slow disk reads
+// that much within the stall timeout.
 const maxSend = 16 << 20
 
-// maxInKernel is how many calls of sendfile(2) may run at once: if the disk does not
-// answer, each holds a thread, and Go allows 10,000.
+// maxInKernel bounds the concurrent calls of sendfile(2). If a disk does not respond, each
+// occupies a thread, and Go allows 10,000 threads.
 const maxInKernel = 4096
 
 var inKernel atomic.Int32
@@ -151,7 +151,7 @@ func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 
 func (c *Conn) overdue() bool { return !c.until.IsZero() && !time.Now().Before(c.until) }
 
-// sendPart is SendFile, but returns ErrBusy if maxInKernel calls are running already.
+// sendPart calls SendFile, or returns ErrBusy if maxInKernel calls are running.
 func sendPart(out, in, n int) (int, error) {
 	defer inKernel.Add(-1)
 	if inKernel.Add(1) > maxInKernel {

@@ -1,9 +1,9 @@
-// Package poll has the system calls on sockets of package server's event loop, which never
-// block and bypass the scheduler, and a net.Conn of such a socket. It is the only package of
-// the server with unsafe code, and exists on Linux.
+// Package poll provides the system calls of package server's event loop, on Linux. They
+// never block and bypass the Go scheduler. Conn makes a net.Conn from such a socket. Only
+// this package of the server uses unsafe.
 package poll
 
 import "errors"
 
-// ErrBusy reports that a file is not sent because the kernel is reading too many.
+// ErrBusy reports that too many calls of sendfile(2) are running.
 var ErrBusy = errors.New("too many files are being read already")

@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// System calls on sockets that never block. They bypass the scheduler, so they cost no
-// more than the kernel's own work.
+// The system calls bypass the scheduler (RawSyscall), since they never block.
 
-// Accept takes one connection, if there is one, and the address it comes from.
+// Accept accepts a pending connection, and returns its descriptor and remote address.
 func Accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
@@ -28,26 +27,25 @@ func Accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	}
 }
 
-// SetReset makes the close of a connection a reset, which frees what was not sent.
+// SetReset makes Close reset the connection, which discards unsent data.
 func SetReset(fd int) error {
 	return unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 }
 
-// SetUnsent bounds how many unsent bytes of a reply the kernel buffers.
+// SetUnsent bounds the unsent bytes that the kernel buffers (TCP_NOTSENT_LOWAT).
 func SetUnsent(fd, n int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, n)
 }
 
-// Unread reports whether something has arrived that nothing has read yet.
+// Unread reports whether the socket has unread bytes.
 func Unread(fd int) bool {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
 	return err == nil && n > 0
 }
 
-// HoldNewcomers lets the kernel drop requests for a new connection. The client repeats
-// its request after a second, and reaches the next server, or is refused if there is
-// none. If the listener were just closed, connections that arrive between the last
-// accept and the close would be reset.
+// HoldNewcomers makes the kernel drop SYN segments for the listener. A client repeats its SYN
+// after a second and then reaches the next server, or is refused if there is none. Without
+// the filter, connections that arrive between the last accept and the close would be reset.
 func HoldNewcomers(listener int) {
 	const flags, syn, all = 13, 0x02, 0xffff // of the TCP header (RFC 9293 section 3.1)
 	filter := []unix.SockFilter{
@@ -60,7 +58,7 @@ func HoldNewcomers(listener int) {
 		&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
 }
 
-// LocalAddr returns the address that a connection has reached.
+// LocalAddr returns the local address of a connection.
 func LocalAddr(fd int) netip.AddrPort {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
@@ -68,7 +66,7 @@ func LocalAddr(fd int) netip.AddrPort {
 	return addrPort(&sa)
 }
 
-// EpollWait returns the events that are there.
+// EpollWait stores pending events, without waiting, and returns their number.
 func EpollWait(epoll int, events []unix.EpollEvent) int {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 	if errno != 0 {
@@ -77,14 +75,14 @@ func EpollWait(epoll int, events []unix.EpollEvent) int {
 	return int(n)
 }
 
-// Recv reads available bytes.
+// Recv reads the bytes that have arrived.
 func Recv(fd int, b []byte) (int, unix.Errno) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
 	return int(n), errno
 }
 
-// Send sends as much of a whole reply, or of its last part, as the socket accepts. MSG_MORE
-// holds its end back until ShutdownWrite, so that it leaves in one segment with the FIN.
+// Send sends as much of the last part of a reply as the socket accepts. MSG_MORE delays the
+// last segment until ShutdownWrite, so that it carries the FIN.
 func Send(fd int, b []byte) (int, unix.Errno) {
 	if len(b) == 0 {
 		return 0, 0
@@ -96,11 +94,10 @@ func Send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-// SendFile sends as many of the next n bytes of a file as the socket accepts. With an
-// offset it starts there, and leaves the file's own unchanged. Unless the file is
-// loaded, the call goes through the scheduler, so that other goroutines run while it
-// waits for the disk. For a loaded file it bypasses the scheduler, which would check
-// every 20 µs whether the call has ended, and wake another thread.
+// SendFile sends as many of the next n bytes of a file as the socket accepts. If offset is
+// not nil, it starts there and does not move the file's offset. loaded means that the file
+// is in memory: then the call bypasses the scheduler, which would otherwise wake another
+// thread after 20 µs. If not, other goroutines must run while the call waits for the disk.
 func SendFile(fd, file int, offset *int64, n int, loaded bool) (int, unix.Errno) {
 	var m uintptr
 	var errno unix.Errno
@@ -121,8 +118,8 @@ func ShutdownWrite(fd int) error {
 	return errnoErr(errno)
 }
 
-// disconnect resets a connection (connect(2) with AF_UNSPEC). In the sandbox only an
-// address of this length is allowed, which names nothing to connect to.
+// disconnect resets a connection (connect(2) with AF_UNSPEC). The sandbox allows connect only
+// with an address of this length, which cannot name a destination.
 func disconnect(fd int) error {
 	nobody := uint16(unix.AF_UNSPEC)
 	_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&nobody)), unsafe.Sizeof(nobody))
@@ -146,7 +143,7 @@ func addrPort(sa *unix.RawSockaddrAny) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// hostOrder reads a port as the kernel writes it, in network order.
+// hostOrder converts a port from network byte order.
 func hostOrder(port uint16) uint16 {
 	return binary.BigEndian.Uint16((*[2]byte)(unsafe.Pointer(&port))[:])
 }
