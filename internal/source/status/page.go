@@ -32,7 +32,7 @@ type Page struct {
 	Stats *Stats
 	Allow []netip.Prefix
 
-	// ShowIP returns an address as the page shows it. If nil, it is shown in full.
+	// ShowIP returns an address as the page shows it.
 	ShowIP func(netip.Addr) string
 }
 
@@ -93,10 +93,6 @@ func (p *Page) sheet(n Numbers, now time.Time) *sheet {
 	for what, name := range []string{asked: "requests", failed: "not served", fetched: "for robots.txt"} {
 		s.Charts = append(s.Charts, charted(name, what, n, now))
 	}
-	show := p.ShowIP
-	if show == nil {
-		show = netip.Addr.String
-	}
 
 	// Add up what all hosts were asked for.
 	var all Outcomes
@@ -134,7 +130,7 @@ func (p *Page) sheet(n Numbers, now time.Time) *sheet {
 		refused = append(refused, why, n.Refused[why])
 	}
 	for _, r := range n.Refusers {
-		refused = append(refused, show(r.Block), r.Times)
+		refused = append(refused, p.ShowIP(r.Block), r.Times)
 	}
 	s.add("Refused", refused...)
 
@@ -145,14 +141,14 @@ func (p *Page) sheet(n Numbers, now time.Time) *sheet {
 		}
 		rude := []any{"bytes", h.RobotsBytes, "fetched", h.Fetches, "then asked for what it denies", h.Rude}
 		for _, c := range h.Rudest {
-			rude = append(rude, show(c.Key), c.Times)
+			rude = append(rude, p.ShowIP(c.Key), c.Times)
 		}
 		s.add("robots.txt"+of, append(rude, "SHA-256 of the policy, and of the file:", nil, h.Policy, nil, h.File, nil)...)
 		s.add("Reloads"+of, reloads(h)...)
 		if p.Stats.Hosts[i].Enforcer != nil {
 			enforced := []any{"known", h.Enforced.Robots, "requests slowed", h.Enforced.Slowed, "requests refused", h.Enforced.Refused}
 			for _, c := range h.Enforced.Worst {
-				enforced = append(enforced, show(c.Key), c.Times)
+				enforced = append(enforced, p.ShowIP(c.Key), c.Times)
 			}
 			s.add("Robots that must obey robots.txt"+of, enforced...)
 		}

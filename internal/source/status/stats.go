@@ -113,21 +113,6 @@ func (s *Stats) Observe(r server.Served) {
 
 func (s *HostStats) observe(r server.Served, now time.Time) {
 	client := server.Block(r.Remote.Addr())
-	hasFile := s.count(r, client, now)
-
-	// A robot does not send its name in Gopher: the rules for all robots decide.
-	snap := s.Site.Now()
-	if !hasFile || snap == nil || snap.Open(cmp.Or(strings.Trim(r.Selector, "/"), "."), strings.HasSuffix(r.Selector, "/")) {
-		return
-	}
-	s.rudest.Add(client)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counts.Rude++
-}
-
-// count counts a request, and reports whether its client had fetched robots.txt before.
-func (s *HostStats) count(r server.Served, client netip.Addr, now time.Time) (hasFile bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := &s.counts
@@ -149,9 +134,15 @@ func (s *HostStats) count(r server.Served, client netip.Addr, now time.Time) (ha
 		minute.Counts[failed]++
 	}
 
-	hasFile = s.recent[client] || s.earlier[client]
+	// A robot does not send its name in Gopher: the rules for all robots decide.
+	hasFile := s.recent[client] || s.earlier[client]
 	if !answer.IsRobots(r.Selector) {
-		return hasFile
+		snap := s.Site.Now()
+		if hasFile && snap != nil && !snap.Open(cmp.Or(strings.Trim(r.Selector, "/"), "."), strings.HasSuffix(r.Selector, "/")) {
+			n.Rude++
+			s.rudest.Add(client)
+		}
+		return
 	}
 	n.Fetches++
 	minute.Counts[fetched]++
@@ -161,7 +152,6 @@ func (s *HostStats) count(r server.Served, client netip.Addr, now time.Time) (ha
 		}
 		s.recent[client] = true
 	}
-	return false
 }
 
 // Reloaded counts a reload.

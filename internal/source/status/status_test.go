@@ -34,7 +34,7 @@ func open(t testing.TB, names ...string) *Page {
 		t.Cleanup(func() { _ = stop() })
 		s.Hosts = append(s.Hosts, host)
 	}
-	return &Page{Stats: s, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	return &Page{Stats: s, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}, ShowIP: netip.Addr.String}
 }
 
 func (p *Page) ask(from string) (*answer.Value, error) {
