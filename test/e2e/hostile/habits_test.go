@@ -28,6 +28,8 @@ var habits = slices.Concat(basicHabits, []habit{
 	{name: "feeds", first: "/phlog/feed.xml\r\n"},
 	{name: "searches", first: "/search\t" + strings.Repeat(`"text 00000" `, 300) + "\r\n"},
 	{name: "searches for what is everywhere", first: "/search\ttext\r\n"},
+	{name: "sitemaps", first: "/sitemap.txt\r\n"},
+	{name: "what hangs", first: "/hanging0/\r\n/hanging1/\r\n"},
 	{name: "files under a lease", first: "/leased/0.txt\r\n"},
 	{name: "robots that are rude", first: "robots.txt\r\n/private/letter.txt\r\n"},
 })

@@ -29,7 +29,8 @@ import (
 )
 
 // TestSoakLong takes as long as TEST_GOPHD_SOAK_LONG says, such as 30m; by default,
-// some seconds.
+// some seconds. TEST_GOPHD_SOAK_MOUNTS is a list of directories, with colons between them, that
+// are mounted, too: whoever runs the test lets their file systems hang now and then.
 func TestSoakLong(t *testing.T) {
 	if os.Getenv("TEST_GOPHD_SOAK_LONG") == "" {
 		harness.Slow(t, "make soak-long")
@@ -101,8 +102,12 @@ func startLongRun(t *testing.T, span time.Duration) *longRun {
 	base := t.TempDir()
 	m := &longRun{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), 10*time.Second),
 		content: makeContent(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
-	m.Daemon = harness.Start(t, "-root", m.content.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
-		"-metrics", "127.0.0.1:0", "-search", "-tls-self-signed", filepath.Join(base, "tls"))
+	args := []string{"-root", m.content.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
+		"-metrics", "127.0.0.1:0", "-search", "-sitemap", "-tls-self-signed", filepath.Join(base, "tls")}
+	for i, dir := range filepath.SplitList(os.Getenv("TEST_GOPHD_SOAK_MOUNTS")) {
+		args = append(args, "-mount", fmt.Sprintf("hanging%d=%s", i, dir))
+	}
+	m.Daemon = harness.Start(t, args...)
 	m.metrics = url(m.WaitLog("/metrics"))
 	m.Until("robots.txt is made", func() bool { return strings.Contains(m.Ask("robots.txt"), denied) })
 	for i := range 6 {
