@@ -291,7 +291,6 @@ type Asked struct {
 
 	name    string              // of the file or directory that is answered; "" if it is none
 	dir     bool                // it is a directory
-	making  *call               // nil: it is not made yet
 	client  string              // the address that a menu shows; "" if it is made for all
 	printed map[string]printed  // by programs of the menu that is made
 	wanted  []menuProgram       // programs that must print before it can be made

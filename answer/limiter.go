@@ -45,9 +45,13 @@ const (
 // A Limiter bounds the replies that are made for requests at once; see the package's
 // documentation. All hosts of a process share one. The zero value is ready to use.
 type Limiter struct {
-	held    atomic.Int64  // bytes of large replies in memory, however slowly clients read them
-	printed atomic.Int64  // bytes of programs that were not sent, or made into a reply, yet
-	events  atomic.Uint64 // requests that came and makings that began, in order
+	// What a making has read ends with it (site.View counts it). What is made of that is held
+	// until nobody has it any more, neither a slow client nor the cache: until it is garbage.
+	// What programs have printed goes as it is sent.
+	held    atomic.Int64 // bytes of large replies
+	printed atomic.Int64 // bytes of the output of programs
+
+	events atomic.Uint64 // requests that came and makings that began, in order
 
 	mu           sync.Mutex
 	calls        map[callKey]*call // that requests join
@@ -98,7 +102,6 @@ type call struct {
 
 	// Under the mutex of all:
 	requests int // that wait for it
-	spent    int
 }
 
 // Errors of exceeded bounds.
@@ -321,20 +324,15 @@ func (q *Asked) Enter(ctx context.Context, program any, all int) error {
 	return l.take(t, p)
 }
 
-// spend charges a making for bytes that it read and keeps. Beyond the bound of a small
-// place, it waits for a large one. It fails when no request waits any more, and when the
-// making has spent too much.
-func (k *call) spend(bytes int) error {
+// spend bounds the bytes that a making has read and keeps, which its View counts. Beyond the
+// bound of a small place, it waits for a large one. It fails when no request waits any more,
+// and when the making has spent too much.
+func (k *call) spend(spent int) error {
 	l := k.all
-	l.mu.Lock()
-	k.spent += bytes
-	spent := k.spent
-	grows := spent > small && k.place == &l.small
-	l.mu.Unlock()
 	switch {
 	case spent > maxSpent:
 		return errSpent
-	case !grows:
+	case spent <= small || k.place != &l.small:
 		return k.ctx.Err()
 	}
 	k.clock.Stop()

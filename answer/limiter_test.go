@@ -304,13 +304,7 @@ func TestBudgets(t *testing.T) {
 			_, err := l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) { return nil, f(k) })
 			return err
 		}
-		bytes := func(k *call) (err error) {
-			for range maxSpent>>20 + 1 {
-				err = k.spend(1 << 20)
-			}
-			return err
-		}
-		if err := made(bytes); !errors.Is(err, errSpent) {
+		if err := made(func(k *call) error { return k.spend(maxSpent + 1) }); !errors.Is(err, errSpent) {
 			t.Errorf("bytes: %v", err)
 		}
 		if err := made(func(k *call) error { <-k.ctx.Done(); return k.spend(1) }); !errors.Is(err, errTime) {

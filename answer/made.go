@@ -63,7 +63,7 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
 				m.kept = h.Cache.size()
-				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client, making: m}
+				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client}
 				if k.alone != nil {
 					q.printed, q.client = k.alone.printed, k.alone.client
 				}
@@ -162,7 +162,7 @@ const itemSize = 64
 
 // load makes a Value of what a program has printed, which may turn out to be a menu.
 func (q *Asked) load(a *Value, body []byte) error {
-	if err := q.making.spend(len(body)); err != nil {
+	if err := q.View.Keep(len(body)); err != nil {
 		return err
 	}
 	a.Body, a.Stream, a.Size = body, nil, int64(len(body))
@@ -174,7 +174,7 @@ func (q *Asked) load(a *Value, body []byte) error {
 		return nil
 	}
 	lines := bytes.Count(body, []byte("\n"))
-	if err := q.making.spend(len(body) + lines*itemSize); err != nil {
+	if err := q.View.Keep(len(body) + lines*itemSize); err != nil {
 		return err
 	}
 	if items, ok := menu.Parse(string(body)); ok {

@@ -23,8 +23,7 @@ import (
 // as to open and close a file does.
 const smallFile = 96 << 10
 
-// ready answers with a file that the kernel has in memory, or with one that is to
-// be sent by sendfile(2).
+// ready answers with a file that is to be sent by sendfile(2).
 func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool) {
 	if form.Draws != nil || form.Seek || selector.IsEscaped(r.Selector) {
 		return a, false
@@ -33,22 +32,15 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	if err != nil || dir || menu.IsMenuFile(path.Base(name)) || h.closed(name, false, r.Selector) {
 		return a, false
 	}
-	view := h.view(r.Context(), form)
-	f, ok := view.Ready(name, smallFile)
+	f, ok := h.view(r.Context(), form).Ready(name, smallFile)
 	if !ok {
 		return a, false
 	}
-	if f.Body == nil && mayBeText(name) && (!f.Resident() || h.charsetOf(name, &f, f.Size()) != menu.CharsetUTF8) {
+	if mayBeText(name) && (!f.Resident() || h.charsetOf(name, &f, f.Size()) != menu.CharsetUTF8) {
 		f.Close()
 		return a, false
 	}
-	if f.Body == nil {
-		return server.Answer{File: &f}, true
-	}
-	kept := &Value{Class: File, Selector: selector.Canonical(name, false), Type: textType(name, f.Body), name: name}
-	kept.Body, kept.Charset = h.utf8(name, f.Body, true)
-	h.Cache.put(cacheKey{of: h, form: form, selector: r.Selector}, kept, view.Stamp())
-	return server.Answer{Body: kept.Body}, true
+	return server.Answer{File: &f}, true
 }
 
 // file answers with a file as long as it was when it was opened: one that grows

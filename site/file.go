@@ -62,48 +62,43 @@ func (v *View) whoForbids(name string) string {
 	return v.root.WhoForbids(v.call, name)
 }
 
-// A Ready is a regular file that can be answered with at once.
+// A Ready is an open regular file that can be answered with at once.
 type Ready struct {
-	Body []byte // all of it, if it is small; if nil, the file is open, and the caller must close it
-
-	fd       int
-	size     int64
-	resident bool
+	fd   int
+	size int64
 }
 
-// Fd returns the descriptor of an open file.
+// Fd returns the descriptor.
 func (r *Ready) Fd() uintptr { return uintptr(r.fd) }
 
-// ReadAt reads what there is of an open file at an offset.
+// ReadAt reads what there is at an offset.
 func (r *Ready) ReadAt(p []byte, off int64) (int, error) {
 	n, err := syscall.Pread(r.fd, p, off)
 	return max(n, 0), err // it is -1 after an error
 }
 
-// Size returns the size of an open file in bytes.
+// Size returns the size in bytes.
 func (r *Ready) Size() int64 { return r.size }
 
-// Resident reports whether the kernel had all of an open file in memory, so that to read
-// it could not block.
-func (r *Ready) Resident() bool { return r.resident }
+// Resident reports whether the kernel has all of the file in memory, so that to read it cannot
+// block.
+func (r *Ready) Resident() bool { return disk.Resident(r.fd, r.size) }
 
-// OSFile makes a file of an open file, which the caller closes in its place.
+// OSFile makes a file of it, which the caller closes in its place.
 func (r *Ready) OSFile() *os.File { return os.NewFile(r.Fd(), "file") }
 
-// Close closes an open file.
+// Close closes the file.
 func (r *Ready) Close() { _ = syscall.Close(r.fd) }
 
-// Ready is Lookup for a regular file, if that cannot block: the kernel has its
-// name in memory, and all of it, if it is smaller than small bytes. A larger one
-// is only opened. Ok is false if it may block, or fail.
-func (v *View) Ready(name string, small int64) (r Ready, ok bool) {
+// Ready is Lookup for a regular file of at least so many bytes, if that cannot block: the
+// kernel has its name in memory. Ok is false if it may block, or fail.
+func (v *View) Ready(name string, least int64) (r Ready, ok bool) {
 	if !v.answers(name) || v.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
 		return Ready{}, false
 	}
 	t, _, rest := v.root.At(name)
-	c, ok := t.Cached(rest, small)
-	v.add(sight{name: name, real: name, rev: c.Revision})
-	return Ready{c.Body, c.FD, c.Size, c.Resident}, ok
+	fd, size, ok := t.Cached(rest, least)
+	return Ready{fd, size}, ok
 }
 
 // Open opens a file or directory. Unlike Lookup it opens hidden files, too: menus are
@@ -244,7 +239,7 @@ func (v *View) list(dir *Resource) ([]disk.Dirent, error) {
 		if rest -= bytes; rest < 0 {
 			return errLarge
 		}
-		return v.keeps(bytes + len(some)*len(dir.Name))
+		return v.Keep(bytes + len(some)*len(dir.Name))
 	})
 }
 
@@ -395,8 +390,8 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 					v.without = true
 				}
 			}
-			if v.failed != nil {
-				v.Without()
+			if errors.Is(v.failed, stall.Err) && v.ctx.Err() == nil { // go on without that name
+				v.failed, v.without = nil, true
 			}
 			return refused, nil
 		})

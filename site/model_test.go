@@ -113,7 +113,7 @@ func (p *played) step(t *rapid.T) {
 		if isDir {
 			_ = os.Remove(filepath.Join(at, noteName))
 			_ = os.WriteFile(filepath.Join(at, noteName), []byte(rapid.SampledFrom(playedRules).Draw(t, "rules")), 0o644)
-			p.dirs[name] = true
+			p.edited(path.Join(name, noteName))
 		}
 	case "hand":
 		_ = os.Remove(filepath.Join(p.dir, handName))

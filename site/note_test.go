@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A directory where an annotation should be denies what it was meant for.
@@ -22,6 +23,19 @@ func TestAnnotationThatIsADirectory(t *testing.T) {
 	if len(reports) == 0 || reports[0].File != "a/.robots" {
 		t.Errorf("reports: %+v", reports)
 	}
+}
+
+// A root that is exchanged is followed, though no event tells and trees are compared seldom. That
+// there is none for a while is no reason to hurry.
+func TestRootExchangedWithoutEvents(t *testing.T) {
+	base := t.TempDir()
+	write(t, base, map[string]string{"root/x.txt": "old", "new/x.txt": "new"})
+	dir := filepath.Join(base, "root")
+	s := start(t, dir, Config{Watch: WatchPoll, Poll: time.Hour})
+	must(t, os.Rename(dir, dir+".old"))
+	time.Sleep(50 * time.Millisecond)
+	must(t, os.Rename(filepath.Join(base, "new"), dir))
+	soon(t, "the other root is served", func() bool { return content(s, "x.txt") == "new" })
 }
 
 // A root that is exchanged before anything watches it is followed all the same.

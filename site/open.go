@@ -40,6 +40,7 @@ func Open(dir string, conf Config) (*Site, error) {
 	}
 	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: func(b watch.Batch) { _ = s.reload(b) }, Touch: func() { s.events.Add(1) }}
 	s.served.Store(&served{root: r})
+	s.found = r.Main.Info
 	if err := s.openTrees(r); err != nil {
 		s.Close()
 		return nil, err

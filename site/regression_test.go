@@ -239,7 +239,7 @@ func TestStoppedReloadIsNoError(t *testing.T) {
 	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	s.guard.Stop()
-	if err := s.changed(watch.Batch{All: true, Root: true}); !errors.Is(err, stall.ErrStopped) {
+	if err := s.changed(watch.Batch{All: true}); !errors.Is(err, stall.ErrStopped) {
 		t.Errorf("the reload is not cut short: %v", err)
 	}
 	if log.Len() > 0 {

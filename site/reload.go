@@ -69,8 +69,7 @@ const tidyAfter = 5 * time.Second
 // answer.
 const lastWait = 2 * time.Second
 
-// Reload asks for the root to be opened again and everything to be read. It
-// does not wait for it.
+// Reload asks for everything to be read again. It does not wait for it.
 func (s *Site) Reload() {
 	if s.watcher != nil {
 		s.watcher.Reread()
@@ -81,7 +80,7 @@ func (s *Site) Reload() {
 func (s *Site) changed(b watch.Batch) (err error) {
 	start := time.Now()
 	fresh := s.served.Load().root
-	if b.Root {
+	if b.All && s.watcher != nil {
 		fresh, err = s.reopen()
 	}
 	tree, scan, readErr := s.read(b, fresh)
@@ -104,11 +103,16 @@ func (s *Site) changed(b watch.Batch) (err error) {
 // directory, wherever it was moved. The old one is served until there is a policy
 // of the new one, or as long as it cannot be opened.
 func (s *Site) reopen() (*disk.Root, error) {
+	_ = s.isOtherRoot() // what comes after this is another one
 	r, err := disk.Guarded(s.guard).OpenRoot(s.dir)
 	old := s.served.Load().root
-	if err != nil {
+	switch {
+	case err != nil:
 		s.fails("cannot open the content tree", err, "hint", lostHint(err))
 		return old, err
+	case old.Main.Is(r.Main.Info):
+		r.Main.Close()
+		return old, nil
 	}
 	r.Main.Fault = old.Main.Fault
 	return r.With(old.Trees), nil
@@ -408,7 +412,7 @@ func (s *Site) reload(b watch.Batch) error {
 		time.AfterFunc(tryAgain, s.Reload)
 	}
 	if s.conf.Reloaded != nil {
-		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All, Reopened: b.Root,
+		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All,
 			Directories: len(b.Dirs), Err: err})
 	}
 	return err

@@ -44,14 +44,14 @@ func TestReloadTellsWhatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Reload()
-	if r := next(); !errors.Is(r.Err, fs.ErrNotExist) || !r.Reopened {
+	if r := next(); !errors.Is(r.Err, fs.ErrNotExist) || !r.Everything {
 		t.Errorf("with the root gone: %+v", r)
 	}
 	if err := os.Rename(dir+".away", dir); err != nil {
 		t.Fatal(err)
 	}
 	s.Reload()
-	if r := next(); r.Err != nil || !r.Reopened {
+	if r := next(); r.Err != nil || !r.Everything {
 		t.Errorf("with the root back: %+v", r)
 	}
 }

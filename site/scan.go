@@ -120,7 +120,7 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	r.readMaps(list)
 	for _, e := range list {
 		r.entry(e)
-		if s.files && !e.IsDir() && selector.Refusal(e.Base) != "" {
+		if s.files && !e.IsDir() && selector.Refusal(e.Base) != "" && e.Base != noteName {
 			source, _ := r.look(p.child(e.Base))
 			r.dir.Sources = append(r.dir.Sources, source)
 		}
@@ -406,7 +406,8 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 }
 
 // edited returns a directory of which only these files have changed. It returns nil if all of
-// it must be read: if the list is nil, or one of them is more than a text, or was.
+// it must be read: if the list is nil, or one of them is more than a text or an annotation, or
+// was.
 func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 	if files == nil {
 		return nil
@@ -428,11 +429,14 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 		at := p.child(base)
 		isLink := func(l link) bool { return l.name == at.name }
 		_, isDated := menu.DatedText(base)
-		if !isPlain(base) || isDated && !old.Phlog || s.root.Trees[at.real] != nil || len(at.name) >= maxName || slices.ContainsFunc(s.links[p.name].list, isLink) {
+		if base != noteName && !isPlain(base) || isDated && !old.Phlog || s.root.Trees[at.real] != nil || len(at.name) >= maxName || slices.ContainsFunc(s.links[p.name].list, isLink) {
 			return nil
 		}
 		var rev disk.Revision
 		err := s.call(at.real, func() (err error) { rev, err = s.root.Lstat(at.real); return err })
+		if base == noteName {
+			d.Notes = slices.DeleteFunc(slices.Clone(d.Notes), func(a *policy.Annotation) bool { return path.Base(a.File) == noteName })
+		}
 		i, had := slices.BinarySearchFunc(d.Files, base, func(f File, name string) int { return strings.Compare(f.Name, name) })
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -447,6 +451,10 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 			return nil
 		}
 		s.change(at.real, rev)
+		if base == noteName {
+			d.Notes = append(d.Notes, r.note(disk.Dirent{Base: base}))
+			continue
+		}
 		if !r.keepsFiles() {
 			continue
 		}

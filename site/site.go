@@ -14,6 +14,7 @@ package site
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -106,7 +107,6 @@ type Reload struct {
 	Start       time.Time
 	Took        time.Duration
 	Everything  bool // not only what had changed
-	Reopened    bool // the root, too: it was exchanged, or Site.Reload has asked
 	Directories int  // how many were read; 0 if Everything
 
 	// Err is why the tree could not be opened or read, and the old snapshot stays;
@@ -139,9 +139,10 @@ type Site struct {
 	tidy     *time.Timer // gives memory back
 	again    bool        // lookAgain waits
 
-	users    *users     // nil: there are none
-	capsules *users     // those of Config.Capsules
-	serving  sync.Mutex // one change of served at a time
+	users    *users      // nil: there are none
+	capsules *users      // those of Config.Capsules
+	serving  sync.Mutex  // one change of served at a time
+	found    fs.FileInfo // what the path of the root led to; nil: nothing. Guarded by serving
 }
 
 // served holds the trees that requests see, and the policy compiled from them. Both are

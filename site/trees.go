@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -20,10 +21,11 @@ import (
 )
 
 // A site has one tree for its root directory, one for each mount, and one for each user.
-// No event reports new users, or a path that now leads to another directory: followTrees
-// checks both once a second. (The watcher does so for the root.)
+// No event surely reports new users, or a path that now leads to another directory:
+// followTrees checks both once a second.
 //
-//	every second → which trees → open the new ones → root → watcher → scan
+//	every second → which trees → open the new ones → watcher → scan
+//	             → another root → all is read again → open it (reload.go)
 
 // treesEvery is the time between two looks for new, missing and exchanged trees.
 const treesEvery = time.Second
@@ -33,9 +35,6 @@ const maxHung = 64
 
 // followTrees looks for trees that come, go or are exchanged, until ctx ends.
 func (s *Site) followTrees(ctx context.Context) {
-	if len(s.conf.Mounts) == 0 && s.users == nil {
-		return
-	}
 	tick := time.NewTicker(treesEvery)
 	defer tick.Stop()
 	for {
@@ -43,11 +42,31 @@ func (s *Site) followTrees(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			if s.conf.Watch != WatchOff && s.isOtherRoot() {
+				s.Reload()
+			}
 			if errors.Is(s.lookTrees(), stall.ErrStopped) {
 				return
 			}
 		}
 	}
+}
+
+// isOtherRoot reports whether the path of the root leads to something else than when it was
+// looked at last.
+func (s *Site) isOtherRoot() bool {
+	found, err := disk.Guarded(s.guard).Named(".").Stat(s.dir)
+	if errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) {
+		return false
+	}
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	was := s.found
+	s.found = found
+	if found == nil || was == nil {
+		return found != was
+	}
+	return !os.SameFile(found, was)
 }
 
 // foundTrees are the trees besides the root's that one look has found.
@@ -62,6 +81,9 @@ type foundTrees struct {
 // gone. A mount whose path is gone keeps its old directory until there is another one,
 // as the root does. A tree that does not answer stays.
 func (s *Site) lookTrees() error {
+	if len(s.conf.Mounts) == 0 && s.users == nil {
+		return nil
+	}
 	old := s.served.Load().root
 	next, err := s.findTrees(old)
 	if err != nil {
@@ -106,7 +128,7 @@ func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
 func (f *foundTrees) mount(call disk.Caller, name, dir string, old *disk.Tree) {
 	if old != nil {
 		f.trees[name] = old
-		if !old.Exchanged(call) {
+		if found, err := call.Stat(dir); err != nil || !found.IsDir() || old.Is(found) {
 			return
 		}
 	}
@@ -237,12 +259,13 @@ func (d *Dir) changes(old *Dir, name string, dirs map[string][]string) {
 }
 
 // edits returns the names of files that differ from those in an older record of the directory,
-// nil if more may.
+// nil if more may. What its annotations change, robots.txt tells.
 func (d *Dir) edits(old *Dir) (names []string) {
 	sameName := func(a, b *Dir) bool { return a.Name == b.Name }
-	if !d.alike(old) || len(d.Files) != len(old.Files) || !slices.Equal(d.Sources, old.Sources) || !slices.EqualFunc(d.Dirs, old.Dirs, sameName) {
+	if old == nil || d.Phlog != old.Phlog || len(d.Files) != len(old.Files) || !slices.Equal(d.Sources, old.Sources) || !slices.EqualFunc(d.Dirs, old.Dirs, sameName) {
 		return nil
 	}
+	names = []string{}
 	for i, f := range d.Files {
 		was := old.Files[i]
 		if f != was {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -119,7 +118,7 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tre
 		return nil, nil
 	case err != nil || !info.IsDir():
 		return nil, err
-	case was != nil && os.SameFile(was.Info, info) && was.Owner == disk.OwnerOf(info):
+	case was != nil && was.Is(info):
 		return was, nil
 	}
 	t, err := u.open(call, f, name, home, info)
@@ -152,7 +151,7 @@ func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs
 	case err != nil:
 		f.problems = append(f.problems, u.unopened(call, name, dir, err))
 		return nil, nil
-	case !os.SameFile(t.Info, info):
+	case !t.Is(info):
 		t.Close() // it was exchanged meanwhile: the next look finds it
 		return nil, nil
 	}

@@ -23,8 +23,8 @@ type View struct {
 	root  *disk.Root
 	began uint64
 	enter func(name string) (*stall.Op, error)
-	spend func(bytes int) error // nil: reading is free
-	spent int                   // bytes, since Release
+	spend func(spent int) error // nil: reading is free
+	spent int                   // bytes that were kept since Release
 
 	start   int64 // of the site's clock
 	numbers [scopes]uint64
@@ -54,18 +54,12 @@ func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, erro
 	})
 }
 
-// Spend sets a function that is called with the number of bytes about to be kept after
-// a read. If it returns an error, the read fails with it.
-func (v *View) Spend(f func(bytes int) error) { v.spend = f }
+// Spend sets a function that is called before bytes are kept after a read, with the number
+// of all that are kept then. If it returns an error, the read fails with it.
+func (v *View) Spend(f func(spent int) error) { v.spend = f }
 
-// Release gives back what reading has cost so far: a walk keeps nothing of the
-// directories behind it.
-func (v *View) Release() {
-	if v.spend != nil {
-		_ = v.spend(-v.spent) // less is never too much
-		v.spent = 0
-	}
-}
+// Release resets the number of bytes: a walk keeps nothing of the directories behind it.
+func (v *View) Release() { v.spent = 0 }
 
 // Forget is Release, and what was read so far decides nothing: a reply made through the View
 // cannot be kept.
@@ -104,20 +98,6 @@ func (v *View) Context() context.Context { return v.ctx }
 // descriptors. It returns nil if the view is complete.
 func (v *View) Err() error { return v.failed }
 
-// Partial reports whether something was left out since it did not come in a moment: what is
-// made of the View then holds for a second.
-func (v *View) Partial() bool { return v.without }
-
-// Without reports whether the View failed since a file system does not answer, and goes
-// on without that part.
-func (v *View) Without() bool {
-	if v.ctx.Err() != nil || !errors.Is(v.failed, stall.Err) {
-		return false
-	}
-	v.failed, v.without = nil, true
-	return true
-}
-
 // open opens a name, and records its revision, or that it cannot be opened.
 func (v *View) open(name string) (*Resource, error) {
 	f, err := v.root.Open(v.call, name)
@@ -154,7 +134,7 @@ func (f *Resource) Read(p []byte) (int, error) {
 	}
 	n, err := f.File.Read(p)
 	op.Leave()
-	if spent := f.view.keeps(n); spent != nil {
+	if spent := f.view.Keep(n); spent != nil {
 		return 0, spent
 	}
 	return n, err
@@ -205,13 +185,13 @@ func optional[T any](v *View, f func(*View) (T, error)) (T, error) {
 	return r.value, err
 }
 
-// keeps calls Spend's function before bytes that were read are kept. It fails if the
-// context has ended.
-func (v *View) keeps(bytes int) error {
+// Keep counts bytes that are about to be kept, and calls Spend's function. Reading does so
+// by itself. It fails if the context has ended.
+func (v *View) Keep(bytes int) error {
+	v.spent += bytes
 	err := v.ctx.Err()
 	if err == nil && v.spend != nil {
-		v.spent += bytes
-		err = v.spend(bytes)
+		err = v.spend(v.spent)
 	}
 	if err != nil {
 		v.failed = err

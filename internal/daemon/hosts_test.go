@@ -131,7 +131,7 @@ func TestRereadingIsDoneOnce(t *testing.T) {
 	}
 	one, two := &virtualHost{tree: &site.Site{}}, &virtualHost{name: "two.example", tree: &site.Site{}}
 	d := &daemon{conf: &Settings{hosts: []*virtualHost{one, two}}, notify: notify, log: slog.New(slog.DiscardHandler)}
-	read := func(h *virtualHost, start time.Time) { d.reloaded(h, site.Reload{Reopened: true, Start: start}) }
+	read := func(h *virtualHost, start time.Time) { d.reloaded(h, site.Reload{Everything: true, Start: start}) }
 	before := time.Now()
 	read(one, before) // nobody has asked
 	d.reread(syscall.SIGHUP)

@@ -88,7 +88,7 @@ func (d *daemon) reloaded(h *virtualHost, r site.Reload) {
 	if h.name == "" && d.conf.search != nil {
 		d.conf.search.Reloaded()
 	}
-	if !r.Reopened {
+	if !r.Everything {
 		return
 	}
 	d.reloading.Lock()

@@ -60,15 +60,6 @@ func (h *Handle) ReadDir(call Caller, keeps func(some []Dirent) error) (list []D
 	return list, err
 }
 
-// A Cached is a regular file that the kernel has in memory.
-type Cached struct {
-	Body     []byte // all of it, if it is small
-	FD       int    // else its descriptor, which the caller must close
-	Size     int64
-	Resident bool // the kernel has all of it in memory: to read it cannot block
-	Revision Revision
-}
-
 // The reasons why a name cannot be opened.
 var (
 	errLink    = fmt.Errorf("symbolic link: %w", fs.ErrNotExist) // where there was none a moment ago

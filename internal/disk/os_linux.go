@@ -88,35 +88,24 @@ func lookAt(dir int, elem string) (fd int, target string, err error) {
 // resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
 const resolveCached = 0x20
 
-// cachedBelow returns a regular file below a directory without blocking. It reads files
-// smaller than small bytes and only opens larger ones. It fails if the kernel does not
-// have the name, or the content to read, in memory, or if the file is on another file
-// system than the directory.
-func cachedBelow(dir int, name string, small int64, allowed func(owner int) bool) (c Cached, ok bool) {
+// cachedBelow opens a regular file of at least so many bytes below a directory without
+// blocking. It fails if the kernel does not have the name in memory, or if the file is on
+// another file system than the directory.
+func cachedBelow(dir int, name string, least int64, allowed func(owner int) bool) (fd int, size int64, ok bool) {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
 	}
 	fd, err := unix.Openat2(dir, name, &how)
 	if err != nil {
-		return c, false
+		return -1, 0, false
 	}
 	st, err := revisionOf(fd)
-	known := err == nil && st.FileMode().IsRegular() && allowed(int(st.Owner)) && !isWithheld(st)
-	if known && st.Size >= small {
-		return Cached{FD: fd, Size: st.Size, Resident: Resident(fd, st.Size), Revision: st}, true
+	if err != nil || !st.FileMode().IsRegular() || st.Size < least || !allowed(int(st.Owner)) || isWithheld(st) {
+		_ = unix.Close(fd)
+		return -1, 0, false
 	}
-	defer func() { _ = unix.Close(fd) }()
-	if !known {
-		return c, false
-	}
-	body := make([]byte, st.Size)
-	if st.Size > 0 {
-		if n, err := unix.Preadv2(fd, [][]byte{body}, 0, unix.RWF_NOWAIT); err != nil || int64(n) < st.Size {
-			return c, false
-		}
-	}
-	return Cached{Body: body, Size: st.Size, Revision: st}, true
+	return fd, st.Size, true
 }
 
 // revisionOf returns the revision of an open file.

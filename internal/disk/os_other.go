@@ -36,9 +36,9 @@ func revisionOf(fd int) (Revision, error) {
 
 func device(dev uint64) uint64 { return dev }
 
-func openBelow(int, string, int) (int, error)                       { return -1, errors.ErrUnsupported }
-func lookAt(int, string) (int, string, error)                       { return -1, "", errors.ErrUnsupported }
-func cachedBelow(int, string, int64, func(int) bool) (Cached, bool) { return Cached{}, false }
+func openBelow(int, string, int) (int, error)                           { return -1, errors.ErrUnsupported }
+func lookAt(int, string) (int, string, error)                           { return -1, "", errors.ErrUnsupported }
+func cachedBelow(int, string, int64, func(int) bool) (int, int64, bool) { return -1, 0, false }
 
 // Resident reports whether the kernel has an opened file in memory.
 func Resident(fd int, size int64) bool { return false }

@@ -93,13 +93,9 @@ func FS(fsys fs.FS) *Root {
 	return (&Root{Main: main}).With(nil)
 }
 
-// Exchanged reports whether the path of the tree leads to another directory by now.
-func (t *Tree) Exchanged(call Caller) bool {
-	if t.Fixed {
-		return false
-	}
-	named, err := call.Stat(t.Dir)
-	return err == nil && named.IsDir() && !os.SameFile(named, t.Info)
+// Is reports whether what a path leads to is the directory of the tree.
+func (t *Tree) Is(found fs.FileInfo) bool {
+	return os.SameFile(t.Info, found) && (t.Owner == AnyOwner || t.Owner == OwnerOf(found))
 }
 
 // fault returns an error that a test wants.
@@ -124,16 +120,15 @@ func (t *Tree) open(name string) (File, error) {
 // serves reports whether files of a user are served: the owner's and root's.
 func (t *Tree) serves(uid int) bool { return t.Owner == AnyOwner || uid == 0 || uid == t.Owner }
 
-// Cached returns a regular file if the kernel has it in memory. It reads the file if it
-// is smaller than small bytes. It fails for files on another file system than the tree,
-// and for all files on a remote one: there even the open of a known name asks another
-// machine or program.
-func (t *Tree) Cached(name string, small int64) (c Cached, ok bool) {
+// Cached opens a regular file of at least so many bytes if the kernel has its name in memory,
+// and returns its descriptor, which the caller must close. It fails for files on another file system than the tree, and for all files on a remote
+// one: there even the open of a known name asks another machine or program.
+func (t *Tree) Cached(name string, least int64) (fd int, size int64, ok bool) {
 	if t.fd < 0 || t.remote || !t.spelledSurely(name) {
-		return c, false
+		return -1, 0, false
 	}
 	defer runtime.KeepAlive(t)
-	return cachedBelow(t.fd, name, small, t.serves)
+	return cachedBelow(t.fd, name, least, t.serves)
 }
 
 // Close closes a tree at once. It must not be called while a request uses the tree: the

@@ -71,30 +71,6 @@ func TestLookReads(t *testing.T) {
 	}
 }
 
-// An exchange of the root shows soon, however seldom trees are compared: the old
-// one may be thrown away.
-func TestPollSeesExchangeSoon(t *testing.T) {
-	t.Parallel()
-	root := filepath.Join(t.TempDir(), "root")
-	must(t, os.Mkdir(root, 0o755))
-	batches := make(chan Batch, 10)
-	w := &Watcher{Root: root, Method: PollOnly, Poll: time.Hour, quick: 10 * time.Millisecond, Changed: func(b Batch) { batches <- b }}
-	go func() { _ = w.Run(t.Context()) }()
-	<-batches
-	must(t, os.Mkdir(root+".next", 0o755))
-	must(t, os.Rename(root, root+".old"))
-	time.Sleep(50 * time.Millisecond) // that there is none for a while is no reason to hurry
-	must(t, os.Rename(root+".next", root))
-	end := time.After(2 * time.Minute)
-	for b := (Batch{}); !b.Root || !b.All; {
-		select {
-		case b = <-batches:
-		case <-end:
-			t.Fatal("no batch with Root")
-		}
-	}
-}
-
 // stalling is a kernel that does not answer for one directory while stalled is held.
 func stalling(root, dir string, stalled *sync.RWMutex) func() (*eventSource, error) {
 	return func() (*eventSource, error) {

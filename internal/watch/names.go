@@ -3,7 +3,6 @@ package watch
 import (
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,12 +89,4 @@ func inodeOf(info fs.FileInfo) inode {
 		return inode{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
 	}
 	return inode{}
-}
-
-// same reports whether a and b, which may be nil, are of the same file.
-func same(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return os.SameFile(a, b)
 }

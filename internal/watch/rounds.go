@@ -146,7 +146,10 @@ func sign(call disk.Caller, name, file string, self disk.Revision, steer []strin
 	return sum, young
 }
 
-func isNote(base string) bool { return base == ".robots" || base == "robots.txt" }
+// note is the name of an annotation.
+const note = ".robots"
+
+func isNote(base string) bool { return base == note || base == "robots.txt" }
 
 // steers reports whether the content of a file with this base name may say how
 // its directory is served.

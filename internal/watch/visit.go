@@ -100,34 +100,38 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 }
 
 // few returns the files of a visited directory that have changed. It returns nil if all of it
-// must be visited: if the list is nil, or one steers the directory, or is a directory, or was.
+// must be visited: if the list is nil, or one is a directory, or was, or steers the directory
+// and is no annotation.
 func (w *Watcher) few(name string, files []string) []string {
-	d := w.dirs[name]
-	if files == nil || d == nil || !d.watched {
+	old := w.dirs[name]
+	if files == nil || old == nil || !old.watched {
 		return nil
 	}
-
-	// From here on, what changes has an event of its own.
-	now, err := w.look(name, d)
-	if err != nil {
-		return nil
-	}
-	few := []string{}
+	d, few := *old, []string{}
 	for _, base := range files {
 		info, err := w.stat(selector.Join(name, base))
 		isGone := errors.Is(err, fs.ErrNotExist)
 		_, isSub := slices.BinarySearch(d.subs, base)
-		switch {
-		case isSub, err != nil && !isGone, err == nil && info.IsDir(), slices.Contains(d.steer, base):
-			return nil
-		case !steers(base):
-			few = append(few, base)
-		case !isGone:
+		if isSub || err != nil && !isGone || err == nil && info.IsDir() || steers(base) && base != note {
 			return nil
 		}
+		few = append(few, base)
+		if base == note {
+			d.steer = slices.DeleteFunc(slices.Clone(d.steer), func(other string) bool { return other == note })
+			if !isGone {
+				d.steer = append(d.steer, note)
+			}
+		}
 	}
-	w.mu.Lock()
+
+	// From here on, what changes has an event of its own.
+	now, err := w.look(name, &d)
+	if err != nil {
+		return nil
+	}
 	d.sign, d.young = now.sign, false
+	w.mu.Lock()
+	w.dirs[name] = &d
 	w.mu.Unlock()
 	return few
 }

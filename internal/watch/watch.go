@@ -29,11 +29,9 @@ type Batch struct {
 	// Files names what has changed in a directory of Dirs, if that is a few files: what
 	// else it holds need not be read. Some may be links, or gone.
 	Files map[string][]string
-	// All reports whether anything may have changed. Dirs is empty then.
+	// All reports whether anything may have changed: the root may be another directory, too.
+	// Dirs is empty then.
 	All bool
-	// Root reports whether the root itself was replaced, was removed or came back, since
-	// the Watcher looked last: the caller must open it again. All is set too.
-	Root bool
 }
 
 // Watcher reports changes below Root and in other trees. Its fields are set before Run is
@@ -75,7 +73,6 @@ type Watcher struct {
 	dirty  map[string][]string  // directories to be visited; for a few files in them, or all: nil
 	left   map[string]bool      // names to be forgotten first: others may have their inodes by now
 	all    bool                 // everything is to be visited, with new watches
-	root   bool                 // the root was exchanged
 	dirs   map[string]*known    // those that were visited
 	events map[string]int       // of top-level directories, since the last look
 	paused map[string]time.Time // until when top-level directories are not watched
@@ -86,7 +83,6 @@ type Watcher struct {
 	byID    map[inode]string     // the name under which a directory is watched
 	rests   map[string]time.Time // until when top-level directories may take no time
 	told    map[string]bool      // what was logged
-	info    fs.FileInfo          // of the root; nil: it is missing
 	retry   time.Time            // when to ask the kernel again
 	refused bool                 // it has refused
 }
@@ -133,7 +129,7 @@ const (
 	aLongWhile = 5 * time.Minute
 )
 
-// lookEvery is the time between two looks for mounts, ended pauses, and another root.
+// lookEvery is the time between two looks for mounts and ended pauses.
 const lookEvery = time.Second
 
 // retryEvery is how often the kernel is asked again to report changes.
@@ -152,8 +148,8 @@ func (w *Watcher) init() {
 // under names of their own, as if they were mounted there. The keys are their names,
 // slash paths below the root such as "~bob"; a tree hides a directory of its name in the
 // root or in another tree. The values are absolute paths, and may be missing for a time.
-// If the directory at a path is replaced by another one, call Replaced. SetTrees may be
-// called at any time, also before Run.
+// If the directory at a path is replaced by another one, call Replaced; if that at Root is,
+// Reread. SetTrees may be called at any time, also before Run.
 func (w *Watcher) SetTrees(trees map[string]string) error {
 	root, err := filepath.Abs(w.Root)
 	if err != nil {
@@ -193,8 +189,7 @@ func (w *Watcher) Replaced(name string) {
 // Look asks for a directory to be read again. It may be called at any time.
 func (w *Watcher) Look(dir string) { w.mark(func() { w.dirty[dir] = nil }) }
 
-// Reread asks for a Batch with All and Root set, in every mode. It does not
-// wait for it.
+// Reread asks for a Batch with All set, in every mode. It does not wait for it.
 func (w *Watcher) Reread() {
 	w.init()
 	select {
@@ -298,7 +293,6 @@ func (w *Watcher) Run(ctx context.Context) error {
 			<-comparing
 			return nil
 		case <-w.again:
-			w.mark(func() { w.root = true })
 			w.lose()
 		case <-poll:
 			w.lose()
@@ -368,19 +362,19 @@ func (w *Watcher) settle(ctx context.Context, took time.Duration) {
 // batch visits what is dirty, and what is new in it.
 func (w *Watcher) batch() Batch {
 	w.mu.Lock()
-	all, root, left, dirty := w.all, w.root, w.left, w.dirty
-	w.all, w.root, w.left, w.dirty = false, false, map[string]bool{}, map[string][]string{}
+	all, left, dirty := w.all, w.left, w.dirty
+	w.all, w.left, w.dirty = false, map[string]bool{}, map[string][]string{}
 	w.mu.Unlock()
 	found, files := map[string]bool{}, map[string][]string{}
 	if w.Method == Off {
-		return Batch{All: all, Root: root}
+		return Batch{All: all}
 	}
 	if all {
-		root = w.renew() || root
+		w.renew()
 		for name := range w.trees().all() {
 			w.visit(name, found, false)
 		}
-		return Batch{All: true, Root: root}
+		return Batch{All: true}
 	}
 	for name := range left {
 		if w.dirs[name] != nil || w.trees().isTree(name) {
@@ -438,8 +432,7 @@ func (w *Watcher) batch() Batch {
 	return Batch{Dirs: slices.Sorted(maps.Keys(found)), Files: files}
 }
 
-// lookAround acts on what no event tells: mounts, ended pauses, a kernel that has refused,
-// and another root.
+// lookAround acts on what no event tells: mounts, ended pauses, and a kernel that has refused.
 func (w *Watcher) lookAround(m *mounts) {
 	m.look(w)
 	w.unpause()
@@ -450,14 +443,10 @@ func (w *Watcher) lookAround(m *mounts) {
 			w.lose()
 		}
 	}
-	info, err := w.stat(".")
-	if !isStalled(err) && !same(info, w.info) {
-		w.lose()
-	}
 }
 
-// renew takes new watches in place of all, and reports whether the root is another one.
-func (w *Watcher) renew() (exchanged bool) {
+// renew takes new watches in place of all.
+func (w *Watcher) renew() {
 	w.closeSource()
 	w.mu.Lock()
 	clear(w.dirs)
@@ -471,9 +460,6 @@ func (w *Watcher) renew() (exchanged bool) {
 			w.listen(src)
 		}
 	}
-	old := w.info
-	w.info, _ = w.stat(".")
-	return !same(old, w.info)
 }
 
 // call makes guarded system calls.

@@ -94,11 +94,11 @@ func TestBatches(t *testing.T) {
 		{"another root", func(root string) error {
 			_ = os.Rename(root, root+".old")
 			return os.Rename(filepath.Join(root, "..", "out"), root)
-		}, Batch{All: true, Root: true}},
+		}, Batch{All: true}},
 		{"root gone", func(root string) error {
 			return os.Rename(root, root+".old")
-		}, Batch{All: true, Root: true}},
-		{"root removed", os.RemoveAll, Batch{All: true, Root: true}},
+		}, Batch{All: true}},
+		{"root removed", os.RemoveAll, Batch{All: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +117,7 @@ func TestBatches(t *testing.T) {
 func union(bs []Batch) Batch {
 	var u Batch
 	for _, b := range bs {
-		u.All, u.Root = u.All || b.All, u.Root || b.Root
+		u.All = u.All || b.All
 		u.Dirs = append(u.Dirs, b.Dirs...)
 	}
 	if u.All {
@@ -129,11 +129,11 @@ func union(bs []Batch) Batch {
 }
 
 func alike(a, b Batch) bool {
-	return a.All == b.All && a.Root == b.Root && slices.Equal(a.Dirs, b.Dirs)
+	return a.All == b.All && slices.Equal(a.Dirs, b.Dirs)
 }
 
 // TestFiles: a batch names the files that have changed in a directory, unless more of it may
-// have: a file that steers it, or a directory.
+// have: a map, or a directory.
 func TestFiles(t *testing.T) {
 	root := makeTree(t, "a/b")
 	write(t, filepath.Join(root, "a", "old"), "1")
@@ -148,7 +148,9 @@ func TestFiles(t *testing.T) {
 	}{
 		{func() error { return os.WriteFile(at("new"), nil, 0o644) }, []string{"new"}},
 		{func() error { return os.WriteFile(at("old"), []byte("2"), 0o644) }, []string{"old"}},
-		{func() error { return os.WriteFile(at(".robots"), nil, 0o644) }, nil},
+		{func() error { return os.WriteFile(at(".robots"), nil, 0o644) }, []string{".robots"}},
+		{func() error { return os.WriteFile(at("gophermap"), nil, 0o644) }, nil},
+		{func() error { return os.Remove(at(".robots")) }, []string{".robots"}},
 		{func() error { return os.Remove(at("new")) }, []string{"new"}},
 		{func() error { return os.Remove(at("b")) }, nil},
 	} {
@@ -279,7 +281,7 @@ func TestMissingRoot(t *testing.T) {
 			m := newMirror(root)
 			run(t, &Watcher{Root: root, Method: mode, Poll: 20 * time.Millisecond}, m)
 			must(t, os.MkdirAll(filepath.Join(root, "a"), 0o755))
-			treetest.Until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
+			treetest.Until(t, "a batch with All", func() bool { return union(m.batches()[1:]).All })
 			treetest.Until(t, "the tree is seen", m.fresh)
 		})
 	}
@@ -298,7 +300,7 @@ func TestLinkedRoot(t *testing.T) {
 	treetest.Until(t, "a file below the link is seen", m.fresh)
 	must(t, os.Symlink("v2", root+".new"))
 	must(t, os.Rename(root+".new", root))
-	treetest.Until(t, "a batch with Root", func() bool { return union(m.batches()[1:]).Root })
+	treetest.Until(t, "a batch with All", func() bool { return union(m.batches()[1:]).All })
 	write(t, filepath.Join(dir, "v2", "b", "f"), "1")
 	treetest.Until(t, "the other tree is seen", m.fresh)
 }
@@ -336,8 +338,8 @@ func TestReread(t *testing.T) {
 		m := newMirror(w.Root)
 		run(t, w, m)
 		w.Reread()
-		treetest.Until(t, fmt.Sprintf("mode %d: a batch with Root", mode), func() bool {
-			return union(m.batches()[1:]).Root
+		treetest.Until(t, fmt.Sprintf("mode %d: a batch with All", mode), func() bool {
+			return union(m.batches()[1:]).All
 		})
 	}
 }
@@ -401,7 +403,7 @@ func TestRest(t *testing.T) {
 			time.Sleep(1100 * time.Millisecond)
 		}
 		got := fmt.Sprint(batches[1:])
-		if want := "[{[d] map[] false false} {[c] map[] false false} {[a] map[] false false}]"; got != want {
+		if want := "[{[d] map[] false} {[c] map[] false} {[a] map[] false}]"; got != want {
 			t.Errorf("batches %v, want %v", got, want)
 		}
 		w.rest("a", time.Hour)
