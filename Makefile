@@ -3,7 +3,7 @@
 # make again      the tests that failed, once more, one at a time
 # make test-deps  gets the programs that tests use besides Go
 # make test-all   what make test leaves out: linters, programs, slow tests, packages, other systems
-# make build lint unit fuzz cross bench cores load soak small-memory soak-long gluster man install packages test-packages clean
+# make build lint unit fuzz cross bench cores soak small-memory soak-long gluster man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
@@ -17,7 +17,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 TEST    := go run ./test/run
 FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
-.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench cores load soak small-memory soak-long gluster moving man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench cores soak small-memory soak-long gluster moving man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -142,11 +142,6 @@ large: build
 # wants root, keeps away what there is all the same.
 cores:
 	TEST_GOPHD_ALL_PROCESSORS=1 go test -count 1 -v -tags $(TAGS) -exec 'chrt -f 20' -run '^TestAllProcessors$$' ./test/e2e
-
-# 256 connections with everything at once for a minute, twice: the second time
-# while 10,000 directories are read again without pause.
-load: build
-	go run ./test/bench -mix 60s bin/gophd
 
 # Ten thousand clients of each bad habit, an author of each, a flood: six minutes.
 soak:

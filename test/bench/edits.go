@@ -41,7 +41,7 @@ func runEdits(gophd string, users int) error {
 			}
 		}
 	}
-	s, err := start("gophd", func(port string) []string { return largeArgs(gophd, dir, port) })
+	s, err := start(func(port string) []string { return largeArgs(gophd, dir, port) })
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -35,7 +36,7 @@ func runLarge(gophd string, dirs int) error {
 	if err := starts(gophd, dir); err != nil {
 		return err
 	}
-	s, err := start("gophd", func(port string) []string { return largeArgs(gophd, dir, port) })
+	s, err := start(func(port string) []string { return largeArgs(gophd, dir, port) })
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func runLarge(gophd string, dirs int) error {
 }
 
 func largeArgs(gophd, dir, port string) []string {
-	return append(gophdArgs(gophd, dir, port), "-quiet")
+	return []string{gophd, "-root", dir, "-listen", "127.0.0.1:" + port, "-host", "localhost", "-quiet"}
 }
 
 // makeLarge makes the tree: user directories with others in them.
@@ -89,7 +90,7 @@ func starts(gophd, dir string) error {
 	cost := func(args func(port string) []string) (cpu, took time.Duration, err error) {
 		for range largeStarts {
 			begin := time.Now()
-			s, err := start("", args)
+			s, err := start(args)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -152,6 +153,10 @@ func largeChanges(s *server, dir string, dirs int) error {
 	time.Sleep(settles)
 	fmt.Printf("| memory then, at most and settled | %s, %s |\n", s.memory("VmHWM:"), s.memory("VmRSS:"))
 	return nil
+}
+
+func text(size int) []byte {
+	return bytes.Repeat([]byte("It was a dark and stormy night; the rain fell in torrents.\r\n"), size/60+1)[:size]
 }
 
 // fetch makes one request and returns the reply.

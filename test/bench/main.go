@@ -2,15 +2,13 @@
 
 // Command bench measures gophd on loopback. It prints tables in Markdown.
 //
-//	go run ./test/bench -mix 60s bin/gophd
 //	go run ./test/bench -large 100000 bin/gophd
 //	go run ./test/bench -edits 5000 bin/gophd
 //	go run ./test/bench -nodes 10000 bin/gophd
 //	go run ./test/bench -policies
 //
-// -mix loads gophd with 256 connections of everything at once, then
-// again while 10,000 directories are read again. -large makes a tree of so many
-// directories, with ten times as many files, and measures a start and changes on it.
+// -large makes a tree of so many directories, with ten times as many files, and measures a
+// start and changes on it.
 // -edits measures how long an edit takes to the wire on a host of so many users, 50 of
 // whom edit at once. -nodes measures the cost of a request
 // and of a change on one, two and four nodes behind haproxy, on the same tree as -large.
@@ -26,7 +24,6 @@ import (
 
 func main() {
 	span := flag.Duration("time", time.Second, "of one measurement")
-	mix := flag.Duration("mix", 0, "load gophd alone with a mix for so long")
 	large := flag.Int("large", 0, "measure a tree of so many directories")
 	edits := flag.Int("edits", 0, "measure edits on a host of so many users")
 	nodes := flag.Int("nodes", 0, "measure nodes behind haproxy on a tree of so many directories")
@@ -42,8 +39,6 @@ func main() {
 	case flag.NArg() != 1:
 		fmt.Fprintln(os.Stderr, "bench: name the gophd binary")
 		os.Exit(2)
-	case *mix > 0:
-		err = runMix(flag.Arg(0), *mix)
 	case *large > 0:
 		err = runLarge(flag.Arg(0), *large)
 	case *edits > 0:

@@ -41,7 +41,7 @@ func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
 	var conf strings.Builder
 	conf.WriteString("defaults\n mode tcp\n timeout connect 5s\n timeout client 20s\n timeout server 20s\nlisten x\n balance roundrobin\n")
 	for i := range n {
-		s, err := start("", func(port string) []string {
+		s, err := start(func(port string) []string {
 			return append(largeArgs(gophd, tree, port), "-trust-proxy", "127.0.0.0/8")
 		})
 		if err != nil {
@@ -56,7 +56,7 @@ func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
 	}
 	name := filepath.Join(filepath.Dir(tree), "haproxy.cfg")
 	var wrote error
-	balancer, err := start("haproxy", func(port string) []string {
+	balancer, err := start(func(port string) []string {
 		wrote = os.WriteFile(name, []byte(conf.String()+" bind 127.0.0.1:"+port+"\n"), 0o600)
 		return []string{"haproxy", "-q", "-db", "-f", name}
 	})
@@ -70,25 +70,25 @@ func measureNodes(gophd, tree string, n, dirs int, span time.Duration) error {
 		}
 		return sum
 	}
-	sc := scenario{name: "texts", conns: 16}
+	const conns = 16
+	selectors := []string{"/hot.txt"}
 	for i := range 1000 {
 		name := strings.TrimPrefix(largeDir(tree, i*dirs/1000), tree)
-		sc.selectors = append(sc.selectors, name+"/text-1.txt")
+		selectors = append(selectors, name+"/text-1.txt")
 	}
-	sc.selectors = append(sc.selectors, "/hot.txt")
-	load(balancer.addr, sc, span, sc.conns) // warm
+	_, _ = load(balancer.addr, selectors, span, conns) // warm
 	before, its := spent(), balancer.running()
-	r := load(balancer.addr, sc, span, sc.conns)
+	requests, err := load(balancer.addr, selectors, span, conns)
 	time.Sleep(20 * time.Millisecond)
 	request, proxy := spent()-before, balancer.running()-its
-	if r.requests == 0 || r.failed > 0 {
-		return fmt.Errorf("%d requests, %d failed: %w", r.requests, r.failed, r.firstError)
+	if err != nil {
+		return err
 	}
 	change, err := reloadCost(all, tree, spent)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %d | %.1f µs | %.1f µs | %.1f ms |\n", n, float64((request/time.Duration(r.requests)).Nanoseconds())/1000, float64((proxy/time.Duration(r.requests)).Nanoseconds())/1000, float64(change.Microseconds())/1000)
+	fmt.Printf("| %d | %.1f µs | %.1f µs | %.1f ms |\n", n, float64((request/time.Duration(requests)).Nanoseconds())/1000, float64((proxy/time.Duration(requests)).Nanoseconds())/1000, float64(change.Microseconds())/1000)
 	return nil
 }
 

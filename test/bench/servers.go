@@ -15,17 +15,12 @@ import (
 
 // server is a program under load.
 type server struct {
-	name string
 	addr string
 	cmd  *exec.Cmd
 }
 
-func gophdArgs(gophd, tree, port string) []string {
-	return []string{gophd, "-root", tree, "-listen", "127.0.0.1:" + port, "-host", "localhost"}
-}
-
 // start runs a server on a free port and waits until it answers.
-func start(name string, args func(port string) []string) (*server, error) {
+func start(args func(port string) []string) (*server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -39,9 +34,10 @@ func start(name string, args func(port string) []string) (*server, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &server{name: name, addr: "127.0.0.1:" + port, cmd: cmd}
+	s := &server{addr: "127.0.0.1:" + port, cmd: cmd}
 	for range 200 {
-		if _, err = ask(s.addr, "/hot.txt", 1000); err == nil {
+		var body string
+		if body, err = fetch(s.addr, "/hot.txt"); err == nil && len(body) > 1000 {
 			return s, nil
 		}
 		time.Sleep(25 * time.Millisecond)

@@ -41,9 +41,7 @@ var claims = map[string]struct {
 		"deny * /d/x.bak", "deny * /d/e/x.bak", "allow * /d/x.bak.gz"}},
 	"3. No robot, except": {false, map[string]string{"phlog/": "Disallow: /drafts/\n"}, []string{
 		"deny * /tables/x", "deny foo /tables/", "allow veronica /tables/x", "deny veronica /phlog/drafts/", "allow veronica /phlog/x"}},
-	"4. No robot anywhere": {false, nil, []string{
-		"deny * /", "deny foo /x", "line Disallow: /", "line Disallow: *"}},
-	"5. The whole site: the annotation of the root": {true, nil, []string{
+	"4. The whole site: the annotation of the root": {true, nil, []string{
 		"line Crawl-delay: 5", "line Index: allow", "line Cooldown: 86400", "line Comment: Texts for people. Fetch them slowly, and once."}},
 	"With Final no annotation below undoes it, whatever robot it names:": {false, map[string]string{"~bob/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
 		"deny * /~bob/private/x", "deny foo /~bob/private/", "allow foo /~bob/x"}},

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -35,6 +36,15 @@ type word struct {
 var (
 	listens    = regexp.MustCompile(`^\s*ListenStream\s*=\s*(?:(.*):)?(\d+)\s*$`)
 	optionWord = regexp.MustCompile(`^--?[A-Za-z0-9]`)
+
+	// lexeme matches a comment, the end of a line (where YAML has a sign that a text follows), a
+	// sign that ends a command, or a word with its quoted parts; quoted matches such a part.
+	lexeme = regexp.MustCompile("#[^\n]*|(?:[|>][-+ ]*)?\n|[;&|<>)`]|(?:\"[^\"\n]*\"|'[^'\n]*'|[^\\s;&|<>)`])+")
+	quoted = regexp.MustCompile(`"([^"\n]*)"|'([^'\n]*)'`)
+
+	// The marks of a list ["-h", "x"] become blanks; quotation marks without a partner vanish.
+	listMarks  = strings.NewReplacer(`["`, ` "`, `['`, ` '`, "[\n", " \n", "[ ", "  ", `",`, `" `, `',`, `' `, `"]`, `" `, `']`, `' `)
+	quoteMarks = strings.NewReplacer(`"`, "", "'", "")
 )
 
 // isName reports whether a word names the program.
@@ -43,62 +53,35 @@ func (s *former) isName(word string) bool {
 	return base == s.name || base == "in."+s.name
 }
 
-// lex divides a text into words: at blanks, at shell's signs, and in a list ["-h", "x"] at
-// commas. A string in quotes is a word, or a command.
+// lex divides a text into words. A string in quotes is a word, or a command.
 func (s *former) lex(text string, line int, r *reading) (all []word) {
-	var b strings.Builder
-	open, lists := false, 0
-	flush := func() {
-		if open {
-			all = append(all, word{b.String(), line})
-		}
-		b.Reset()
-		open = false
-	}
-	for i := 0; i < len(text); i++ {
-		rest, _, _ := strings.Cut(text[i+1:], "\n")
-		switch c := text[i]; {
-		case c == '\n':
-			flush()
+	for _, w := range lexeme.FindAllString(listMarks.Replace(text), -1) {
+		switch {
+		case strings.HasSuffix(w, "\n"):
 			line++
-		case c == ' ', c == '\t', c == '\\' && rest == "", lists > 0 && c == ',':
-			flush()
-		case c == '#' && !open, (c == '>' || c == '|') && strings.Trim(rest, "-+ ") == "": // a comment; a text of YAML follows
-			i += len(rest)
-		case c == '[' && !open && (rest == "" || strings.IndexByte("\"' ", rest[0]) >= 0):
-			lists++
-		case strings.IndexByte(";&|<>)`", c) >= 0, lists > 0 && c == ']':
-			flush()
+		case w[0] == '#', w == `\`:
+		case strings.Contains(";&|<>)`", w):
 			all = append(all, word{"", line})
-			lists = 0
-		case c == '"' || c == '\'':
-			quoted, _, closed := strings.Cut(rest, string(c))
-			if !closed && open { // an apostrophe
-				continue
-			}
-			if !closed {
-				r.doubt(line, text[strings.LastIndexByte(text[:i], '\n')+1:i+1+len(rest)], "a quotation mark has no partner")
-			}
-			i += min(len(rest), len(quoted)+1)
-			inner := strings.Fields(quoted)
-			isCommand := slices.ContainsFunc(inner, s.isName) || optionWord.MatchString(quoted)
-			if isCommand && (len(inner) > 1 && closed || strings.HasSuffix(b.String(), "=")) {
-				flush()
-				all = append(append(all, s.lex(quoted, line, r)...), word{"", line})
-				continue
-			}
-			b.WriteString(quoted)
-			open = true
-			if strings.HasPrefix(text[min(i+1, len(text)):], ",") {
-				flush()
-				i++
-			}
 		default:
-			b.WriteByte(c)
-			open = true
+			if m := quoted.FindStringSubmatch(w); m != nil {
+				inner := strings.Fields(m[1] + m[2])
+				isCommand := slices.ContainsFunc(inner, s.isName) || optionWord.MatchString(m[1]+m[2])
+				before, _, _ := strings.Cut(w, m[0])
+				if isCommand && (len(inner) > 1 || strings.HasSuffix(before, "=")) {
+					if before != "" {
+						all = append(all, word{before, line})
+					}
+					all = append(append(all, s.lex(m[1]+m[2], line, r)...), word{"", line})
+					continue
+				}
+			}
+			w = quoted.ReplaceAllString(w, "$1$2")
+			if w != "" && strings.Contains(`"'`, w[:1]) {
+				r.doubt(line, w, "a quotation mark has no partner")
+			}
+			all = append(all, word{quoteMarks.Replace(w), line})
 		}
 	}
-	flush()
 	return all
 }
 
@@ -190,55 +173,79 @@ func readLines(s *former, text string) (r reading) {
 	return r
 }
 
-// member matches a member of an object of JSON or Nix, a brace, or a comment.
-var member = regexp.MustCompile(`"?([\w.-]+)"?\s*[:=]\s*(\{|"[^"]*"|[^\s;,{}"\[]+)|[{}]|#[^\n]*`)
+// A statement is a setting in a configuration with blocks. It ends with its line, a comma, a
+// semicolon, or a brace, which is its last word if it opens a block.
+type statement struct {
+	line  int
+	in    []string // what stands before the braces around it
+	words []string
+}
+
+// lexemeOfBlocks matches a comment, a string, or a word of such a configuration.
+var lexemeOfBlocks = regexp.MustCompile(`#[^\n]*|"[^"\n]*"|[{}=;,\n]|[^\s{}=;,"]+`)
+
+func statements(text string, r *reading) (all []statement) {
+	var in, words []string
+	line := 1
+	end := func() {
+		if len(words) > 0 {
+			all = append(all, statement{line, slices.Clone(in), words})
+		}
+		words = nil
+	}
+	for _, w := range lexemeOfBlocks.FindAllString(text, -1) {
+		switch w[0] {
+		case '#':
+		case '{':
+			name := strings.Trim(strings.Join(words, " "), " =:")
+			words = append(words, w)
+			end()
+			in = append(in, name)
+		case '}':
+			end()
+			in = in[:max(0, len(in)-1)]
+		case '\n':
+			end()
+			line++
+		case ';', ',':
+			end()
+		default:
+			words = append(words, strings.Trim(w, `"`))
+		}
+	}
+	end()
+	if len(in) > 0 {
+		r.doubt(0, "", "a brace has no partner")
+	}
+	return all
+}
 
 // readObject reads a file in JSON, or the settings of services.NAME in a module of NixOS. A
 // name in an object within it is OBJECT.NAME.
 func readObject(s *former, text string) (r reading) {
 	isJSON := strings.HasPrefix(strings.TrimSpace(text), `{`) && strings.Contains(text, `":`)
-	var objects []string
-	option := func(name string) (option string, ours bool) {
-		full := strings.Trim(strings.Join(append(slices.Clone(objects), name), "."), ".")
-		if isJSON {
-			return full, true
-		}
-		_, option, ours = strings.Cut(full+".", "services."+s.name+".")
-		return strings.TrimSuffix(strings.TrimPrefix(option, "settings."), "."), ours
-	}
-	end := 0
-	for _, m := range append(member.FindAllStringSubmatchIndex(text, -1), []int{len(text), len(text), -1, -1, -1, -1}) {
-		between := strings.Trim(text[end:m[0]], " \t\n,;")
-		line := 1 + strings.Count(text[:m[0]], "\n")
-		_, ours := option("")
-		if ours && between != "" {
-			r.doubt(line, between, "its value is not recognized")
-		}
-		end = m[1]
-		if m[2] < 0 {
-			switch text[m[0]:m[1]] {
-			case "{":
-				objects = append(objects, "")
-			case "}":
-				objects = objects[:max(0, len(objects)-1)]
-			}
+	for _, st := range statements(text, &r) {
+		words := slices.DeleteFunc(st.words, func(w string) bool { return w == "=" || w == ":" })
+		if len(words) == 0 || words[len(words)-1] == "{" {
 			continue
 		}
-		name, value := text[m[2]:m[3]], strings.Trim(text[m[4]:m[5]], `"`)
-		full, ours := option(name)
-		r.named = r.named || ours && !isJSON
-		switch {
-		case value == "{":
-			objects = append(objects, name)
-		case !ours, !isJSON && slices.Contains([]string{"enable", "openFirewall", "package"}, full):
-		case full == "address":
-			r.settings = append(r.settings, setting{line, "listen.addr", value})
-		default:
-			r.settings = append(r.settings, setting{line, full, value})
+		option := strings.Trim(strings.Join(append(st.in, words[0]), "."), ".")
+		if !isJSON {
+			_, own, ours := strings.Cut(option, "services."+s.name+".")
+			if !ours || slices.Contains([]string{"enable", "openFirewall", "package"}, own) {
+				continue
+			}
+			r.named = true
+			option = strings.TrimPrefix(own, "settings.")
 		}
-	}
-	if len(objects) > 0 {
-		r.doubt(0, "", "a brace has no partner")
+		switch {
+		case len(words) != 2:
+			r.doubt(st.line, strings.Join(words, " "), "its value is not recognized")
+		case option == "address":
+			r.settings = append(r.settings, setting{st.line, "listen.addr", words[1]})
+		default:
+			r.settings = append(r.settings, setting{st.line, option, words[1]})
+		}
 	}
 	return r
 }
@@ -246,71 +253,59 @@ func readObject(s *former, text string) (r reading) {
 // gmidOption are the words of gmid.conf that begin an option, the longest first.
 var gmidOption = regexp.MustCompile(`^(auto index|log access|log style|log syslog|listen on|default type|require client ca|[a-z]+)\b`)
 
-// readBlocks reads gmid.conf: options in a line each, or divided by semicolons, some in
-// blocks of a server.
-func readBlocks(s *former, text string) (r reading) {
-	braces := strings.NewReplacer("{", " { ", "}", " } ")
+// readBlocks reads gmid.conf. What is in the block of a location is reported by that.
+func readBlocks(_ *former, text string) (r reading) {
 	macros := map[string]string{}
-	var blocks []string
-	server, root, chroot, first := "", "", "", true
-	for i, line := range strings.Split(text, "\n") {
-		var words []string
-		for _, w := range append(s.lex(braces.Replace(line), i+1, &r), word{"", i + 1}) {
-			if !slices.Contains([]string{"", "{", "}"}, w.text) {
-				if value := macros[strings.TrimPrefix(w.text, "$")]; w.text[0] == '$' && value != "" {
-					w.text = value
-				}
-				words = append(words, w.text)
-				continue
-			}
-
-			// An option ends; what is in the block of a location is reported by that.
-			option := gmidOption.FindString(strings.Join(words, " "))
-			value := strings.Join(words[min(len(words), len(strings.Fields(option))):], "")
-			switch inner := len(blocks) > 0 && blocks[len(blocks)-1] != "server"; {
-			case len(words) == 0, inner:
-			case len(words) > 2 && words[1] == "=":
-				macros[words[0]] = strings.Join(words[2:], "")
-			case option == "":
-				r.doubt(i+1, line, "not an option of gmid.conf")
-			case option == "server":
-				r.named = true
-				server, root = value, ""
-			case option == "root":
-				root = value
-			case option == "listen on":
-				addr, port, ok := strings.Cut(strings.Join(words[2:], " "), " port ")
-				if !ok {
-					port = "1965"
-				}
-				if strings.Contains(addr, ":") {
-					addr = "[" + addr + "]"
-				}
-				r.settings = append(r.settings, setting{i + 1, option, strings.TrimPrefix(addr, "*") + ":" + port})
-			default:
-				if option == "chroot" {
-					chroot = value
-				}
-				r.settings = append(r.settings, setting{i + 1, option, value})
-			}
-
-			// A block begins or ends; a second server has a directory of its own.
-			if w.text == "{" {
-				blocks = append(blocks, option)
-			}
-			if w.text == "}" && len(blocks) > 0 {
-				dir := path.Join(chroot, root)
-				switch ended := blocks[len(blocks)-1]; {
-				case ended == "server" && first:
-					r.settings = append(r.settings, setting{i + 1, "server", server}, setting{i + 1, "root", dir})
-					first = false
-				case ended == "server":
-					r.settings = append(r.settings, setting{i + 1, "server", server + "=" + dir})
-				}
-				blocks = blocks[:len(blocks)-1]
-			}
-			words = nil
+	chroot, hosts := "", 0
+	for _, st := range statements(text, &r) {
+		server := ""
+		if len(st.in) == 1 {
+			server, _ = strings.CutPrefix(st.in[0], "server ")
 		}
+		if len(st.in) > 1 || len(st.in) == 1 && server == st.in[0] {
+			continue
+		}
+		if len(st.words) > 2 && st.words[1] == "=" {
+			macros["$"+st.words[0]] = strings.Join(st.words[2:], "")
+			continue
+		}
+		words := st.words
+		for i, w := range words {
+			words[i] = cmp.Or(macros[w], w)
+		}
+		option := gmidOption.FindString(strings.Join(words, " "))
+		words = slices.DeleteFunc(words[len(strings.Fields(option)):], func(w string) bool { return w == "{" })
+		value := strings.Join(words, "")
+		switch option {
+		case "":
+			r.doubt(st.line, value, "not an option of gmid.conf")
+			continue
+		case "server":
+			r.named = true
+			continue
+		case "listen on":
+			addr, port, ok := strings.Cut(strings.Join(words, " "), " port ")
+			if !ok {
+				port = "1965"
+			}
+			if strings.Contains(addr, ":") {
+				addr = "[" + addr + "]"
+			}
+			value = strings.TrimPrefix(addr, "*") + ":" + port
+		case "chroot":
+			chroot = value
+		case "root": // a second server has a directory of its own
+			value = path.Join(chroot, value)
+			if hosts++; hosts == 1 {
+				r.settings = append(r.settings, setting{st.line, "server", server})
+			} else {
+				option, value = "server", server+"="+value
+			}
+		}
+		r.settings = append(r.settings, setting{st.line, option, value})
+	}
+	if hosts == 0 {
+		r.doubt(0, "", "no server has a root")
 	}
 	return r
 }

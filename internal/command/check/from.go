@@ -18,8 +18,8 @@ import (
 	"github.com/gophd/gophd/internal/daemon"
 )
 
-// The table of -from: a server, an option of it, flags of gophd, and what is to be read.
-// The tables of moving-in.txt are made from it (go test -update). Words in capitals are
+// The table of -from: a server, options of it, their value, flags of gophd, and what is to be
+// read. The tables of moving-in.txt are made from it (go test -update). Words in capitals are
 // values, as they are or within an argument. Of a fixed value, as in GopherCgiSupport=1,
 // the row is about no other. "without -nu" is for a server that has no -nu.
 //
@@ -28,21 +28,20 @@ var fromTable string
 
 // A former is a server that -from reads.
 type former struct {
-	name    string // of the program, too
-	section string // of the page; if "", name
-	unit    string // that listens; if "", a service with that name
-	read    func(s *former, text string) reading
-	rows    []optionRow
+	name string // of the program, too
+	unit string // that listens
+	read func(s *former, text string) reading
+	rows []optionRow
 }
 
 var formers = []former{
-	{name: "agate", read: readWords},
-	{name: "geomyidae", read: readWords},
-	{name: "gmid", read: readBlocks},
+	{name: "agate", unit: "agate.service", read: readWords},
+	{name: "geomyidae", unit: "geomyidae.service", read: readWords},
+	{name: "gmid", unit: "gmid.service", read: readBlocks},
 	{name: "gophernicus", unit: "gophernicus.socket", read: readWords},
-	{name: "gophor", read: readWords},
-	{name: "motsognir", section: "Motsognir", read: readLines},
-	{name: "pygopherd", read: readLines},
+	{name: "gophor", unit: "gophor.service", read: readWords},
+	{name: "motsognir", unit: "motsognir.service", read: readLines},
+	{name: "pygopherd", unit: "pygopherd.service", read: readLines},
 	{name: "spacecookie", unit: "spacecookie.socket", read: readObject},
 }
 
@@ -56,20 +55,27 @@ func serverNames() (names []string) {
 
 // formerNamed returns a server with its rows.
 func formerNamed(name string) (*former, error) {
-	for _, s := range formers {
-		if s.name != strings.ToLower(name) {
+	i := slices.IndexFunc(formers, func(s former) bool { return s.name == strings.ToLower(name) })
+	if i < 0 {
+		return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q; it knows %s", name, strings.Join(serverNames(), ", "))
+	}
+	s := formers[i]
+	for line := range strings.Lines(fromTable) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if f[0] != s.name {
 			continue
 		}
-		s.section, s.unit = cmp.Or(s.section, s.name), cmp.Or(s.unit, s.name+".service")
-		for line := range strings.Lines(fromTable) {
-			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-			if f[0] == s.name {
-				s.rows = append(s.rows, parseRow(f[1], f[2], f[3]))
-			}
-		}
-		return &s, nil
+		options, without := strings.CutPrefix(f[1], "without ")
+		s.rows = append(s.rows, optionRow{
+			left:    f[1] + f[2],
+			options: strings.Split(options, ", "),
+			value:   strings.Trim(f[2], " ="),
+			flags:   strings.Fields(f[3]),
+			say:     f[4],
+			without: without,
+		})
 	}
-	return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q; it knows %s", name, strings.Join(serverNames(), ", "))
+	return &s, nil
 }
 
 // An optionRow is a row of the table.
@@ -82,27 +88,7 @@ type optionRow struct {
 	without bool
 }
 
-func parseRow(left, flags, say string) optionRow {
-	r := optionRow{left: left, flags: strings.Fields(flags), say: say}
-	left, r.without = strings.CutPrefix(left, "without ")
-	for option := range strings.SplitSeq(left, ", ") {
-		// A value is in capitals, or follows "=": some options are several words.
-		name, value := option, ""
-		if i := strings.IndexByte(option, '='); i > 0 && !strings.Contains(option[:i], " ") || strings.Contains(option, " = ") {
-			name, value = strings.TrimSpace(option[:i]), strings.TrimSpace(option[i+1:])
-		} else if loc := valueWord.FindStringIndex(option); loc != nil {
-			name, value = option[:loc[0]], option[loc[0]+1:]
-		}
-		r.options = append(r.options, name)
-		r.value = value
-	}
-	return r
-}
-
-var (
-	valueWord = regexp.MustCompile(` [^ a-z]*[A-Z]{1,}[A-Z/=:]*( [A-Z]+)*$`)
-	capitals  = regexp.MustCompile(`[A-Z]+`)
-)
+var capitals = regexp.MustCompile(`[A-Z]+`)
 
 // values returns what a row's words in capitals stand for in a value; nil if the row is
 // not for that value.
@@ -338,21 +324,26 @@ func written(unit, file string, lines ...string) string {
 // text returns the move for people.
 func (m *move) text() string {
 	command := []string{"gophd"}
-	ports := map[string][]string{"gophd.socket": nil}
-	lists := map[string][]string{}
+	sockets := []string{"gophd.socket"}
+	ports := map[string][]string{} // of sockets
+	lists := map[string][]string{} // of variables
 	var order []string
-	programs := false
 	for _, f := range m.finish() {
 		command = append(command, f[0])
 		if f[1] != "" {
 			command = append(command, f[1])
 		}
 		switch name := daemon.Variable(f[0][1:]); f[0] {
-		case "-listen":
-			ports["gophd.socket"] = append(ports["gophd.socket"], "ListenStream="+strings.TrimPrefix(f[1], ":"))
-		case "-gemini":
-			if ports["gophd-gemini.socket"] = ports["gophd-gemini.socket"][:]; f[1] != ":1965" {
-				ports["gophd-gemini.socket"] = append(ports["gophd-gemini.socket"], "ListenStream="+strings.TrimPrefix(f[1], ":"))
+		case "-listen", "-gemini":
+			socket := sockets[0]
+			if f[0] == "-gemini" {
+				socket = "gophd-gemini.socket"
+			}
+			if !slices.Contains(sockets, socket) {
+				sockets = append(sockets, socket)
+			}
+			if f[1] != ":1965" { // which the socket of Gemini has
+				ports[socket] = append(ports[socket], "ListenStream="+strings.TrimPrefix(f[1], ":"))
 			}
 		case "-user": // the unit has an account of its own
 			m.note("-user", "not with the unit: it runs as an account of its own, which reads what everyone may read")
@@ -365,7 +356,6 @@ func (m *move) text() string {
 				order = append(order, name)
 			}
 			lists[name] = append(lists[name], cmp.Or(f[1], "true"))
-			programs = programs || f[0] == "-fastcgi"
 		}
 	}
 
@@ -378,10 +368,9 @@ func (m *move) text() string {
 	} else if root := strings.Join(lists["GOPHD_ROOT"], ""); strings.HasPrefix(root, "/home/") || strings.HasPrefix(root, "/root/") {
 		units.WriteString(copied("gophd-root.conf"))
 	}
-	if programs {
+	if lists["GOPHD_FASTCGI"] != nil {
 		units.WriteString(written("gophd.service", "programs.conf", "[Service]", "SupplementaryGroups=www-data"))
 	}
-	sockets := slices.Sorted(maps.Keys(ports))
 	for _, socket := range sockets {
 		if len(ports[socket]) > 0 {
 			units.WriteString(written(socket, "port.conf", append([]string{"[Socket]", "ListenStream="}, ports[socket]...)...))

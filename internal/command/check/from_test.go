@@ -94,7 +94,7 @@ func TestFromForms(t *testing.T) {
 		{"geomyidae", "ExecStart = lib.escapeShellArgs [ \"geomyidae\" \"-b\" \"/srv/g\" ];\n", "-root /srv/g", true},
 		{"geomyidae", "rc_flags=\"-b /srv/g\"\n", "-root /srv/g", false},
 		{"geomyidae", "geomyidae -b /srv/g -h $HOST\n", "-root /srv/g", false},
-		{"geomyidae", "geomyidae -b \"/srv/g -p 7070\n", "-root '/srv/g -p 7070'", false},
+		{"geomyidae", "geomyidae -b \"/srv/g -p 7070\n", "-root /srv/g -listen :7070", false},
 		{"gophernicus", "gophernicus -r /g --shiny -nu -nd\n", "-root /g", false},
 		{"spacecookie", "  services.spacecookie = {\n    enable = true;\n    port = 7070;\n    settings = {\n      hostname = \"g.example\";\n      root = \"/srv/g\";\n    };\n  };\n  services.nginx.enable = true;\n", "-listen :7070 -host g.example -root /srv/g", true},
 		{"pygopherd", "[pygopherd]\nport = 70\nroot = /g\nwhat is this\n", "-root /g", false},
@@ -102,7 +102,7 @@ func TestFromForms(t *testing.T) {
 			"-root /srv/gemini -gemini '[::]:1965' -gemini 0.0.0.0:1965 -host g.example", true},
 		{"agate", "CMD [\"agate\", \"--content\", \"/content\", \"--hostname\", \"g.example\", \"--serve-secret\"]\n", "-root /content -host g.example -gemini :1965", true},
 		{"gmid", "dir = \"/etc/keys\" # keys\nuser \"gmid\"\nserver \"g.example\" {\n\tlisten on * port 1966\n\troot \"/srv/g\"\n\tcert $dir \"/g.pem\"; key $dir \"/g.key\"\n\tlocation \"*.gmi\" { lang \"it\" }\n}\nserver \"h.example\" {\n\troot \"/srv/h\"\n\tauto index on\n}\n",
-			"-user gmid -gemini :1966 -tls-cert /etc/keys/g.pem -tls-key /etc/keys/g.key -host g.example -root /srv/g -vhost h.example=/srv/h", true},
+			"-user gmid -gemini :1966 -host g.example -root /srv/g -tls-cert /etc/keys/g.pem -tls-key /etc/keys/g.key -vhost h.example=/srv/h", true},
 		{"gmid", "server \"g.example\" {\n\troot \"/srv/g\"\n\tsparkle 7\n}\n", "-host g.example -root /srv/g -gemini :1965", false},
 	} {
 		file := filepath.Join(t.TempDir(), "conf")
@@ -133,7 +133,8 @@ func TestPageHasTheTable(t *testing.T) {
 	for _, server := range serverNames() {
 		s, err := formerNamed(server)
 		must(t, err)
-		before, rest, ok := strings.Cut(page, "\n\n\n"+s.section+"\n\n")
+		title := strings.Replace(s.name, "motsognir", "Motsognir", 1)
+		before, rest, ok := strings.Cut(page, "\n\n\n"+title+"\n\n")
 		section, after, _ := strings.Cut(rest, "\n\n\n")
 		paragraphs := strings.Split(section, "\n\n")
 		i := slices.IndexFunc(paragraphs, func(p string) bool {
@@ -144,7 +145,7 @@ func TestPageHasTheTable(t *testing.T) {
 			continue
 		}
 		paragraphs[i] = s.table()
-		page = before + "\n\n\n" + s.section + "\n\n" + strings.Join(paragraphs, "\n\n")
+		page = before + "\n\n\n" + title + "\n\n" + strings.Join(paragraphs, "\n\n")
 		if after != "" {
 			page += "\n\n\n" + after
 		}

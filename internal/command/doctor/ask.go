@@ -18,12 +18,6 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// reply is what the server answered, or why it did not.
-type reply struct {
-	body []byte
-	err  error
-}
-
 const (
 	maxReply    = 16 << 20        // bytes
 	noticed     = 2 * time.Second // within which gophd notices a change
@@ -41,18 +35,14 @@ func (x *examination) mayNotAsk() []Finding {
 	return nil
 }
 
-// ask requests a selector over Gopher. It remembers the reply.
+// ask requests a selector over Gopher.
 func (x *examination) ask(ctx context.Context, sel string) ([]byte, error) {
-	if r, ok := x.said[sel]; ok {
-		return r.body, r.err
-	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	body, err := ask.Dialer{}.All(ctx, x.at[0], false, sel+"\r\n", maxReply)
 	if err == nil && len(body) == 0 {
 		err = fmt.Errorf("asking %s: the reply is empty", x.at[0])
 	}
-	x.said[sel] = reply{body, err}
 	return body, err
 }
 
@@ -65,8 +55,7 @@ func (x *examination) robots(ctx context.Context) []Finding {
 	want := withoutSitemaps(x.sight.Robots)
 	served, err := x.ask(ctx, "robots.txt")
 	if err == nil && withoutSitemaps(served) != want && ask.Sleep(ctx, noticed) == nil {
-		delete(x.said, "robots.txt") // a change just made may not have been noticed
-		served, err = x.ask(ctx, "robots.txt")
+		served, err = x.ask(ctx, "robots.txt") // a change just made may not have been noticed
 	}
 	switch {
 	case err != nil:

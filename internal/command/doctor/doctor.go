@@ -76,11 +76,10 @@ type examination struct {
 	*Doctor
 	units  map[string]properties // of systemd; empty: it does not manage gophd
 	flags  *daemon.Flags
-	failed error    // why the settings cannot be read
-	at     []string // addresses
-	sight  sight    // what the service sees of the disk
-	faults int      // found so far
-	said   map[string]reply
+	failed error     // why the settings cannot be read
+	at     []string  // addresses
+	sight  sight     // what the service sees of the disk
+	faults int       // found so far
 	same   []Finding // the faults of robots.txt, once it was requested
 }
 
@@ -184,7 +183,7 @@ func (d *Doctor) installed(units map[string]properties) bool {
 
 // begin reads the state of the units and the settings.
 func (d *Doctor) begin(ctx context.Context) *examination {
-	x := &examination{Doctor: d, flags: d.Settings, failed: d.Failed, said: map[string]reply{}}
+	x := &examination{Doctor: d, flags: d.Settings, failed: d.Failed}
 	if d.Settings == nil {
 		x.units = d.readUnits(ctx)
 		x.flags, x.failed = d.Parse(x.started())

@@ -68,22 +68,15 @@ func kitCase(snap *site.Snapshot) kit.Case {
 		}
 	}
 	var names []namedFile
-	var walk func(d *site.Dir, name string)
-	walk = func(d *site.Dir, name string) {
-		if len(names) >= maxAsked {
-			return
-		}
-		names = append(names, namedFile{name, true})
-		below := func(last string) string { return strings.TrimPrefix(name+"/"+last, "./") }
+	for at, d := range snap.Tree.All() {
+		names = append(names, namedFile{at, true})
 		for _, f := range d.Files {
-			names = append(names, namedFile{below(f.Name), false})
+			names = append(names, namedFile{selector.Join(at, f.Name), false})
 		}
-		names = append(names, namedFile{below("later"), false})
-		for _, sub := range d.Dirs {
-			walk(sub, below(sub.Name))
+		if names = append(names, namedFile{selector.Join(at, "later"), false}); len(names) >= maxAsked {
+			break
 		}
 	}
-	walk(snap.Tree, ".")
 	var of []namedFile // the name of each selector
 	for _, n := range names[:min(len(names), maxAsked)] {
 		for _, sel := range selector.Spellings(n.name, n.dir) {

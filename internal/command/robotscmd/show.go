@@ -28,9 +28,9 @@ const network = "ircv3"
 // Show prints what gophd -root DIR would answer at robots.txt, or the same
 // in another standard.
 func (c *Command) Show(ctx context.Context) error {
-	format, err := formatOf(c.Format)
-	if err != nil {
-		return err
+	format := c.Format
+	if !slices.Contains(formats, format) {
+		return exit.Usagef("one of "+strings.Join(formats, ", "), "unknown -format %q", format)
 	}
 	snap, err := c.readRoot(ctx)
 	if err == nil {
@@ -61,13 +61,6 @@ func (c *Command) Show(ctx context.Context) error {
 		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing", "put Index: allow or Index: deny into the root's .robots")
 	}
 	return c.printLost(format, lost)
-}
-
-func formatOf(name string) (string, error) {
-	if slices.Contains(formats, name) {
-		return name, nil
-	}
-	return "", exit.Usagef("one of "+strings.Join(formats, ", "), "unknown -format %q", name)
 }
 
 // readRoot reads the site of the directory that -root names, or else the first

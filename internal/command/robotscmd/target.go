@@ -93,16 +93,22 @@ func (c *Command) remark(s *ruleSource) {
 
 // loadPath reads a file, or the file that gophd makes of a directory.
 func loadPath(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
-	info, err := disk.Caller(disk.Direct).Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return ruleSource{}, exit.Hint(err, fmt.Sprintf("a target is a file, a directory, - or a URL with its scheme, such as %q", "gopher://"+name))
-	case err != nil:
-		return ruleSource{}, err
-	case info.IsDir():
-		return loadDir(name, dialect)
+	if info, err := disk.Caller(disk.Direct).Stat(name); err == nil && info.IsDir() {
+		snap, err := site.Load(name)
+		if err != nil {
+			return ruleSource{}, exit.Root(name, err)
+		}
+		return ruleSource{name: "robots.txt", snap: snap, dir: name, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
 	}
-	return loadFile(name, dialect, limit)
+	r, err := disk.Caller(disk.Direct).OpenFile(name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = exit.Hint(err, fmt.Sprintf("a target is a file, a directory, - or a URL with its scheme, such as %q", "gopher://"+name))
+	}
+	if err != nil {
+		return ruleSource{}, err
+	}
+	defer func() { _ = r.Close() }()
+	return readSource(name, dialect, r, limit)
 }
 
 // maxSize returns the bytes of -max-size; 0 is the default of what reads them.
@@ -148,24 +154,6 @@ func dialectOf(flag, name string, otherwise readers.Dialect) (readers.Dialect, e
 	return d, nil
 }
 
-// loadDir takes the file that gophd makes of a directory.
-func loadDir(dir string, dialect readers.Dialect) (ruleSource, error) {
-	snap, err := site.Load(dir)
-	if err != nil {
-		return ruleSource{}, exit.Root(dir, err)
-	}
-	return ruleSource{name: "robots.txt", snap: snap, dir: dir, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
-}
-
-func loadFile(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
-	r, err := disk.Caller(disk.Direct).OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return ruleSource{}, err
-	}
-	defer func() { _ = r.Close() }()
-	return readSource(name, dialect, r, limit)
-}
-
 func readSource(name string, dialect readers.Dialect, r io.Reader, limit int64) (ruleSource, error) {
 	f, err := robots.ParseReader(dialect, r, limit)
 	if err != nil {
@@ -203,7 +191,8 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 	if err != nil {
 		return nil, err
 	}
-	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: timeout, Fetch: c.fetcher().Fetch}
+	fetcher := &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: c.tlsConfig()}
+	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: timeout, Fetch: fetcher.Fetch}
 	if c.Dialect != "" {
 		dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
 		if err != nil {
@@ -226,10 +215,6 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 		return nil, unreachable(target, a.Err)
 	}
 	return a, nil
-}
-
-func (c *Command) fetcher() *client.Fetcher {
-	return &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: c.tlsConfig()}
 }
 
 func (c *Command) tlsConfig() *tls.Config {
