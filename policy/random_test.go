@@ -363,6 +363,9 @@ func TestOutsidersLines(t *testing.T) {
 	parts.Names, open.Star, open.Dollar = readers.Part, true, false
 	quotes, runs := open, open
 	quotes.Escapes, quotes.Forms = readers.Quote, []readers.Form{readers.Quoted}
+	below, alone := quotes, open
+	below.Below, below.Choice = true, readers.LongestMatch
+	alone.Groups, alone.Dollar, alone.Escapes, alone.Forms = false, true, readers.Google, []readers.Form{readers.High}
 	runs.Escapes, runs.Forms, runs.Dollar = readers.Requote, []readers.Form{readers.Requoted}, true
 	for _, test := range []struct {
 		row               readers.Reader
@@ -380,6 +383,8 @@ func TestOutsidersLines(t *testing.T) {
 		{longest, "Allow: /d\n", "d/", ""},
 		{quotes, "Disallow: /d/*\nAllow: /d/\n", "", "GLOB"},
 		{runs, "Allow: /d/$\n", "d/", "GLOB"},
+		{below, "Disallow: /pub?\nAllow: /pub/\n", "", "MATCHED-LENGTH"},
+		{alone, "Disallow: /a$*$\n", "", ""},
 	} {
 		in := inputOf(map[string]string{".robots": test.notes})
 		if test.shut != "" {
@@ -388,6 +393,9 @@ func TestOutsidersLines(t *testing.T) {
 		in.Readers = append(readers.All(), test.row)
 		codes := ""
 		for _, r := range Compile(in).Reports() {
+			if r.Code == CodeUnnamedLeak {
+				t.Errorf("%q: %v", test.notes, r)
+			}
 			if len(r.Leaks) > 0 && slices.Contains(r.Readers, "outsider") && r.Code != CodeName && !strings.Contains(codes, r.Code) {
 				codes += r.Code
 			}

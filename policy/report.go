@@ -323,7 +323,8 @@ func gather(reports []Report, rows []readers.Reader) []Report {
 		if r.Severity.Worse(l.Severity) {
 			l.Severity = r.Severity
 		}
-		l.Readers, l.Victims, l.Leaks = union(l.Readers, r.Readers), union(l.Victims, r.Victims), union(l.Leaks, r.Leaks)
+		l.Readers = union(l.Readers, r.Readers, len(rows)+1)
+		l.Victims, l.Leaks = union(l.Victims, r.Victims, maxExamples), union(l.Leaks, r.Leaks, maxExamples)
 	}
 	for i := range list {
 		list[i].cure(rows)
@@ -355,10 +356,10 @@ func (r *Report) cure(rows []readers.Reader) {
 // maxExamples is how many selectors a report names.
 const maxExamples = 10
 
-// union appends the strings that list lacks, up to maxExamples in all.
-func union(list, more []string) []string {
+// union appends the strings that list lacks, up to a number in all.
+func union(list, more []string, most int) []string {
 	for _, s := range more {
-		if !slices.Contains(list, s) && len(list) < maxExamples {
+		if !slices.Contains(list, s) && len(list) < most {
 			list = append(list[:len(list):len(list)], s)
 		}
 	}

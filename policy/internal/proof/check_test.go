@@ -34,7 +34,7 @@ func rootInput(note, file string) Input {
 // that: the readers could have been told.
 func TestForgottenLines(t *testing.T) {
 	group := regexp.MustCompile(`(?s)User-agent: veronica\n.*?\n\n`)
-	for _, value := range []string{"/*.zip$", "/caf%C3%A9$", "/a%20b$", "/*%/b", "/x$", "/a%23b", "/a%2Ab", "/a%24", "/a%20", "/é$", "/a%01b", "/a%C2%A0", "/a%E2%80%A8b"} {
+	for _, value := range []string{"/*.zip$", "/caf%C3%A9$", "/a%20b$", "/*%/b", "/x$", "/a%23b", "/a%2Ab", "/a%24", "/a%20", "/é$", "/a%01b", "/a%C2%A0", "/a%E2%80%A8b", "/*/$"} {
 		s := sites.Of(map[string]string{"/": "Disallow: " + value + "\n"})
 		list := findings(inputOf(s, []byte(group.ReplaceAllString(right(s), ""))), true)
 		for _, want := range []string{"gopher-strict  .robots:1", "veronica2  .robots:1"} {
@@ -47,6 +47,12 @@ func TestForgottenLines(t *testing.T) {
 				t.Errorf("%s: %s\n%s", value, text, right(s))
 			}
 		}
+	}
+
+	// So is a directory that is denied as a whole.
+	s := sites.Of(map[string]string{"/a#/": "Disallow: /\n"})
+	if list := findings(inputOf(s, []byte(group.ReplaceAllString(right(s), ""))), true); !slices.Contains(list, "gopher-strict  a#/.robots:1") {
+		t.Errorf("a directory with a # without weak lines: %q", list)
 	}
 
 	// What a program answers is told the same readers.
@@ -65,6 +71,16 @@ func TestForgottenLines(t *testing.T) {
 			if list := findings(inputOf(s, []byte(file)), true); !slices.Contains(list, want) {
 				t.Errorf("%s without its raw form: %q\n%s", test.value, list, file)
 			}
+		}
+	}
+	for _, test := range []struct{ value, line, want string }{
+		{"/a%20$", "Disallow: /a $\n", "google-raw  .robots:1"},
+		{"/é*", "Disallow: /é\n", "1994  .robots:1"},
+	} {
+		s := sites.Of(map[string]string{"/": "Disallow: " + test.value + "\n"})
+		file := strings.ReplaceAll(right(s), test.line, "")
+		if list := findings(inputOf(s, []byte(file)), true); !slices.Contains(list, test.want) {
+			t.Errorf("%s without its raw form: %q\n%s", test.value, list, file)
 		}
 	}
 }
@@ -126,6 +142,13 @@ func TestForeignAllow(t *testing.T) {
 		if got := slices.Contains(list, "longest-match  .robots:4"); got != want {
 			t.Errorf("%q: %q", allow, list)
 		}
+	}
+
+	// Nor does a wider Allow of the robot's own, or a name that readers write otherwise.
+	note = "User-agent: foo\nDisallow: /é/\nAllow: /\nUser-agent: bar\nAllow: /é/x\n"
+	list := findings(rootInput(note, "User-agent: *\nDisallow: /.robots\n\nUser-agent: foo\nDisallow: /%C3%A9/\nDisallow: /é/\nAllow: /%C3%A9/x\nAllow: /\n"), true)
+	if !slices.Contains(list, "rfc9309-raw  .robots:2") {
+		t.Errorf("beside an Allow of everything: %q", list)
 	}
 }
 

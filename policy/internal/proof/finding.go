@@ -106,11 +106,11 @@ func (f *Finding) about(r *counted) {
 func (c *checker) author(v *view, l *line) *counted {
 	p, ok := patternBelow("/", c.allows[l.Ref])
 	for _, policy := range append(v.others, v.policy) {
-		if by := policy.opens(&p); ok && by != nil {
+		if by := policy.allowOf(&p); ok && by != nil {
 			return by
 		}
 	}
-	return l.by
+	return nil
 }
 
 // add counts a finding, and records it unless another robot has the same. Of the names,

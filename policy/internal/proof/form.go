@@ -195,16 +195,23 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 			add(strings.Split(strings.Join(plain, "\ufffd"), "\ufffd"))
 		}
 	}
-	if f == readers.Parted && p.Whole { // which drops a ; at the end
+	if !p.Whole {
+		return list
+	}
+	for _, end := range dropped[f] {
 		for _, q := range list {
 			q.Pieces = slices.Clone(q.Pieces)
-			q.Pieces[len(q.Pieces)-1] += ";"
-			q.Size++
+			q.Pieces[len(q.Pieces)-1] += end
+			q.Size += len(end)
 			list = append(list, q)
 		}
 	}
 	return list
 }
+
+// dropped are the marks, in URI form and in this order, that a form lacks at the end of a
+// selector.
+var dropped = map[readers.Form][]string{readers.Parted: {";"}, readers.Quoted: {";", "%3F", "%23"}}
 
 func each(list []string, fn func(string) string) (result []string) {
 	for _, s := range list {
@@ -312,19 +319,16 @@ func decodedHigh(s string) string {
 // the group for readers that know less.
 func writable(d *rule, weak bool) (list []string) {
 	text := d.String()
-	list = append(list, text)
-	if short := strings.TrimRight(text, "*$"); strings.HasSuffix(text, "*") || strings.HasSuffix(text, "*$") {
-		list = append(list, short)
+	short := text
+	if strings.HasSuffix(text, "*") || strings.HasSuffix(text, "*$") {
+		short = strings.TrimRight(text, "*$")
 	}
+	list = append(list, text, short)
 
 	// Replace each hazard by a star; without one the raw form can be written.
 	var raw, safe strings.Builder
 	hazard, below := false, 0
-	pieces := d.Pieces
-	if n := len(pieces); n > 1 && pieces[n-1] == "" {
-		pieces = pieces[:n-1]
-	}
-	for i, piece := range pieces {
+	for i, piece := range d.Pieces {
 		if i > 0 {
 			raw.WriteByte('*')
 			safe.WriteByte('*')
@@ -336,21 +340,29 @@ func writable(d *rule, weak bool) (list []string) {
 			}
 			_, n := utf8.DecodeRuneInString(plain[at:])
 			raw.WriteString(plain[at : at+n])
-			atEnd := i == len(pieces)-1 && strings.TrimFunc(plain[at:], func(c rune) bool { return c == '$' || isBlank(c) }) == ""
 			isControl := c < ' ' || 0x7f <= c && c <= 0x9f
-			if isControl || strings.ContainsRune("#*\u2028\u2029", c) || atEnd || c == utf8.RuneError && n == 1 {
-				hazard = true
+			isSyntax := isControl || strings.ContainsRune("#*\u2028\u2029", c) || c == utf8.RuneError && n == 1
+			atEnd := i == len(d.Pieces)-1 && strings.TrimFunc(plain[at:], func(c rune) bool { return c == '$' || isBlank(c) }) == ""
+			if isSyntax || atEnd {
 				safe.WriteByte('*')
 			} else {
 				safe.WriteString(plain[at : at+n])
 			}
+			hazard = hazard || isSyntax || c == '%' || atEnd && !d.Whole
 		}
 	}
-	if !hazard && !strings.Contains(raw.String(), "%") {
-		list = append(list, raw.String()+text[len(strings.TrimRight(text, "*$")):])
+	plain := strings.TrimRight(raw.String(), "*")
+	if !hazard && !strings.HasSuffix(plain, "$") {
+		if short != text && strings.TrimRightFunc(plain, isBlank) == plain {
+			list = append(list, plain)
+		}
+		list = append(list, raw.String()+text[len(strings.TrimSuffix(text, "$")):])
 	}
-	if weak && strings.Trim(safe.String()[min(below, safe.Len()):], "/*") != "" {
-		list = append(list, safe.String(), strings.TrimRight(safe.String(), "*"))
+
+	// A weak line needs a byte below its directory, unless it denies all of that.
+	rest := strings.Trim(safe.String()[min(below, safe.Len()):], "*")
+	if weak && (rest != "" || short == readers.URI.Of(d.base)) {
+		list = append(list, strings.TrimRightFunc(safe.String(), func(c rune) bool { return c == '*' || isBlank(c) }))
 	}
 	return list
 }

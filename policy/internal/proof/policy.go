@@ -413,6 +413,16 @@ func (p *policy) opens(q *readers.Pattern) *counted {
 	return best
 }
 
+// allowOf returns the Allow with a pattern; nil if there is none.
+func (p *policy) allowOf(q *readers.Pattern) *counted {
+	for _, m := range p.matcher.Matching(symbol(q)) {
+		if r := &p.rules[m.Ref]; r.allow && r.String() == q.String() {
+			return r
+		}
+	}
+	return nil
+}
+
 // longest returns the longest Allow, or Disallow, that covers a pattern; nil if none does.
 func (p *policy) longest(q *readers.Pattern, allow bool) (best *counted) {
 	for _, m := range p.matcher.Matching(symbol(q)) {

@@ -82,7 +82,7 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view
 				continue
 			}
 			for i, uri := range inURI(r.Forms[0], &q) {
-				l := line{MatchRule: match, uri: uri, cut: i > 0 && len(extra[r.Forms[0]]) > 0}
+				l := line{MatchRule: match, uri: uri, cut: i > 0 && len(q.Pieces) > 1 && len(extra[r.Forms[0]]) > 0}
 				if rule.Allow {
 					l.by = p.opens(&uri)
 				}
