@@ -102,6 +102,7 @@ func TestGopherAfterRFC9309(t *testing.T) {
 		"User-agent: *\nDisallow: /*.zip$\n":                            "-/a.zip +/a.zip2",
 		"User-agent: *\nAllow: /\nDisallow: /100%25\nDisallow: /q%3F\n": "-/100% +/100d -/q?a",
 		"User-agent: *\nDisallow: /100%\n":                              "-/100% -/100%41",
+		"User-agent: *\nDisallow: /a%23b\n":                             "-/a#b +/a%23b",
 		"Disallow: /x\nUser-agent: *\nAllow: /x/y\nDisallow: /z\n":      "-/x/y -/z",
 	} {
 		p := places{docs: map[string]string{first: file}}

@@ -60,7 +60,7 @@ type Client struct {
 
 	Fetcher *Fetcher                                                     // gets robots files and documents; if nil, one with Agent as UserAgent
 	Fetch   func(ctx context.Context, u *url.URL) (io.ReadCloser, error) // gets robots files instead of Fetcher; [Fetcher.Fetch] documents the errors
-	Dialect func(scheme string) robots.Dialect                           // if nil, RFC9309 for http, https and gemini, and for gopher and gophers where the file uses Allow or a final $, else Gopher
+	Dialect func(scheme string) robots.Dialect                           // if nil, RFC9309 for http, https and gemini, and for gopher and gophers where the file uses Allow, a final $ or escapes, else Gopher
 	Now     func() time.Time                                             // if nil, time.Now
 
 	// MinDelay is the least time between two requests to one host, from the start of

@@ -93,7 +93,7 @@ func withoutDots(path string) string {
 }
 
 // GopherDialect is the dialect in which a file on a gopher host is best read, of
-// [robots.Gopher] and [robots.RFC9309]. One that uses Allow or a final "$", which
+// [robots.Gopher] and [robots.RFC9309]. One that uses Allow, a final "$" or escapes, which
 // Gopher's own text does not know, was written for readers after RFC 9309; unless
 // rules stand before its groups, which those ignore.
 func GopherDialect(f *robots.File) robots.Dialect {
@@ -103,7 +103,7 @@ func GopherDialect(f *robots.File) robots.Dialect {
 			if len(g.Agents) == 0 {
 				return robots.Gopher
 			}
-			web = web || r.Allow || strings.HasSuffix(r.Pattern, "$")
+			web = web || r.Allow || strings.HasSuffix(r.Pattern, "$") || selector.Decoded(r.Pattern) != r.Pattern
 		}
 	}
 	if web {

@@ -38,7 +38,7 @@
 //     keyword. The robots in use honour groups, and files are written for them, so
 //     groups are honoured where there are User-agent lines. Lines before the first
 //     bind everyone, as the text wants. [GopherStrict] is the letter. A file that uses
-//     Allow or a final $ was written for RFC9309; robots/client reads it so.
+//     Allow, a final $ or escapes was written for RFC9309; robots/client reads it so.
 //     Selectors are bytes, so nothing is decoded. Keys are taken without case,
 //     and blanks before them, because to honour too much is the safer mistake.
 //   - [Veronica2]: what its author documents. Whether its own group replaces the *

@@ -128,23 +128,7 @@ func (s shown) text() (text string, lost []diag.Diagnostic) {
 	}
 	dialect, _ := readers.ParseDialect(s.format)
 	out, problems := convert.File(file, dialect)
-	var b strings.Builder
-	for line := range strings.Lines(string(out)) {
-		if !bare(line) {
-			b.WriteString(line)
-		}
-	}
-	return b.String(), s.lost(problems)
-}
-
-// bare reports whether a rule is for selectors without a leading slash, which
-// are no paths to other standards than Gopher's.
-func bare(line string) bool {
-	field, pattern, _ := strings.Cut(strings.TrimSpace(line), ": ")
-	if field != "Allow" && field != "Disallow" || pattern == "" {
-		return false
-	}
-	return pattern[0] != '/' && pattern[0] != '*'
+	return string(out), s.lost(problems)
 }
 
 // lost returns each problem once, although it may stand in several groups of the
@@ -170,11 +154,11 @@ func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 	return list
 }
 
-// said reports whether nothing is lost with a line: of selectors without a slash,
-// one of the two that say that all is allowed, or one that the token says.
+// said reports whether nothing is lost with a line: one of the two that say that all is
+// allowed, or one that the token says.
 func (s shown) said(line string) bool {
 	token := s.format == network && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
-	return token || bare(line) || line == "Allow: /" || line == "Disallow: /.robots"
+	return token || line == "Allow: /" || line == "Disallow: /.robots"
 }
 
 // token returns the CRAWLER token that the fields Index and Cooldown ask for.

@@ -31,7 +31,7 @@ type ruleSource struct {
 	file     *robots.File
 	snap     *site.Snapshot    // of a directory
 	dir      string            // its name
-	gopher   bool              // requests are selectors, not paths of URIs
+	gopher   bool              // what is asked is a selector, not the path of a URI
 	note     string            // why there is no file, if there is none
 	network  *readers.Crawler  // of an IRC network
 	problems []diag.Diagnostic // of the network's token
@@ -68,6 +68,7 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 		s, err = loadPath(target, dialect, limit)
 	}
 	if err == nil {
+		s.gopher = s.gopher || !isURL && c.Dialect == ""
 		c.remark(&s)
 	}
 	return s, err
@@ -81,7 +82,7 @@ func (c *Command) remark(s *ruleSource) {
 		s.file = robots.Parser{Dialect: best, Truncated: s.file.Truncated()}.Parse(s.file.AppendTo(nil))
 	}
 	if !chosen && s.file.Dialect() == readers.RFC9309 && !strings.HasPrefix(s.name, "http") {
-		exit.Say(c.Err, s.name+" uses Allow or a final $, so it is read as rfc9309", "-dialect gopher ignores both")
+		exit.Say(c.Err, s.name+" uses Allow, a final $ or escapes, so it is read as rfc9309", "-dialect gopher knows none of these")
 	}
 	if !chosen && filepath.Base(s.name) == ".robots" {
 		exit.Say(c.Err, s.name+" is read as the robots.txt of a host", "as an annotation: gophd robots check DIR")
