@@ -70,35 +70,31 @@ func (m *making) inline(name string) bool {
 	return m.file(name) == nil
 }
 
-// abstract appends the lines of a file that describes another.
-func (m *making) abstract(name string) {
+// abstract appends the lines of a file that describes another, or the directory. It reports
+// whether there is one.
+func (m *making) abstract(name string) bool {
 	text, err := m.source(name)
-	if err != nil {
-		return
-	}
-	for s := (mapSource{rest: text}); ; {
+	for s := (mapSource{rest: text}); err == nil; {
 		line, more := s.next()
 		if !more {
-			return
+			break
 		}
 		m.add(Info(m.shown(line)))
 	}
+	return err == nil
 }
 
 // described returns the names that have an abstract in a listing: y.txt has y.txt.abstract.
 func described(names []listed) map[string]bool {
-	var found map[string]bool
+	abstracts, found := map[string]bool{}, map[string]bool{}
 	for _, l := range names {
-		if base, ok := strings.CutSuffix(l.name, abstractName); ok && !l.dir && base != "" {
-			if found == nil {
-				found = map[string]bool{}
-			}
-			found[base] = true
+		if base, ok := strings.CutSuffix(l.name, abstractName); ok && !l.dir {
+			abstracts[base] = true
 		}
 	}
-	for base := range found {
-		if !slices.ContainsFunc(names, func(l listed) bool { return l.name == base }) {
-			delete(found, base)
+	for _, l := range names {
+		if abstracts[l.name] {
+			found[l.name] = true
 		}
 	}
 	return found

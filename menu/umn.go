@@ -43,16 +43,7 @@ type umnEntry struct {
 // readUMN appends the lines above a listing, and returns the blocks. ok is false
 // if the directory has none of these files.
 func (m *making) readUMN() (list []umnEntry, ok bool) {
-	if text, err := m.source(selector.Join(m.dir, abstractName)); err == nil {
-		ok = true
-		for s := (&mapSource{rest: text}); ; {
-			line, more := s.next()
-			if !more || m.full() {
-				break
-			}
-			m.add(Info(m.shown(line)))
-		}
-	}
+	ok = m.abstract(selector.Join(m.dir, abstractName))
 	for _, base := range []string{namesName, linksName} {
 		name := selector.Join(m.dir, base)
 		if text, err := m.source(name); err == nil {
