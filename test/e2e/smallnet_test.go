@@ -78,7 +78,7 @@ func TestClientCertificate(t *testing.T) {
 			_, _ = io.WriteString(out, "60 A certificate, please\r\n")
 			return 0
 		}
-		_, _ = io.WriteString(out, "20 text/plain\r\n"+env["TLS_CLIENT_HASH"]+" "+env["TLS_CLIENT_SUBJECT"]+" "+env["REMOTE_USER"]+" "+env["AUTH_TYPE"])
+		_, _ = io.WriteString(out, "20 text/plain\r\n"+env["TLS_CLIENT_HASH"]+" "+env["TLS_CLIENT_SUBJECT"]+" "+env["REMOTE_USER"]+" "+env["AUTH_TYPE"]+" "+env["TLS_CLIENT_SERIAL_NUMBER"])
 		return 0
 	})
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -102,7 +102,7 @@ func TestClientCertificate(t *testing.T) {
 		want          string
 	}{
 		{with.at["gemini"], "gemini://127.0.0.1/app", harness.AnyCert("127.0.0.1"), false, "60 A certificate, please\r\n"},
-		{with.at["gemini"], "gemini://127.0.0.1/app", bearer, true, fmt.Sprintf("20 text/plain\r\nSHA256:%x CN=ann,O=Pubnix ann Certificate", sha256.Sum256(der))},
+		{with.at["gemini"], "gemini://127.0.0.1/app", bearer, true, fmt.Sprintf("20 text/plain\r\nSHA256:%x CN=ann,O=Pubnix ann Certificate 1", sha256.Sum256(der))},
 		{with.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, true, "20 text/plain; charset=utf-8\r\nA\n"},
 		{with.addr, "a.txt", bearer, false, "A\n"},
 		{without.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, false, "20 text/plain; charset=utf-8\r\nA\n"},

@@ -97,6 +97,7 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 			{"REMOTE_USER", cert.Subject.CommonName},
 			{"TLS_CLIENT_HASH", fmt.Sprintf("SHA256:%x", sha256.Sum256(cert.Raw))},
 			{"TLS_CLIENT_SUBJECT", cert.Subject.String()},
+			{"TLS_CLIENT_SERIAL_NUMBER", cert.SerialNumber.String()},
 		}...)
 	}
 	if s.name != "" {
