@@ -155,6 +155,10 @@ type Format struct {
 	// Moved. Otherwise only those are that robots.txt cannot deny.
 	Strict bool
 
+	// Paths: selectors are paths of URLs. That of a gopher URL, which has an item type in
+	// front and names nothing, is answered with Moved to what the rest of it names.
+	Paths bool
+
 	// Seek: Files of the site are not read into memory, and not converted to UTF-8:
 	// Resource is set.
 	Seek bool

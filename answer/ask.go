@@ -56,7 +56,12 @@ func (h *Host) Ask(r *server.Request, f *Format) (*Value, error) {
 		}
 	}
 	a, err := h.ask(r, f)
-	return a, public(err)
+	if err = public(err); f.Paths && server.KindOf(err) == server.NotFound {
+		if to := h.untyped(r, f); to != nil {
+			return to, nil
+		}
+	}
+	return a, err
 }
 
 func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {

@@ -102,13 +102,19 @@ func (q *Asked) File(a *Value) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	body := make([]byte, a.Size)
+	body, err := contents(f, a.Size)
+	if isLabelled(a.name) {
+		a.Charset = q.Host.Charset.Of(a.name, body, true).Label()
+	}
+	return body, err
+}
+
+// contents reads a file of some size, or less if it has become shorter.
+func contents(f *site.Resource, size int64) ([]byte, error) {
+	body := make([]byte, size)
 	n, err := io.ReadFull(f, body)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("reading %s: %w", a.name, err)
-	}
-	if isLabelled(a.name) {
-		a.Charset = q.Host.Charset.Of(a.name, body[:n], true).Label()
+		return nil, fmt.Errorf("reading %s: %w", f.Name, err)
 	}
 	return body[:n], nil
 }
@@ -169,14 +175,13 @@ func (r *whole) Read(p []byte) (int, error) {
 
 // small answers with a file that is read into memory, and kept.
 func (v *visit) small(f *site.Resource, a *Value) (*Value, error) {
-	body := make([]byte, a.Size)
-	n, err := io.ReadFull(f, body)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("reading %s: %w", f.Name, err)
+	body, err := contents(f, a.Size)
+	if err != nil {
+		return nil, err
 	}
-	a.Body, a.Charset = v.Host.utf8(f.Name, body[:n], true)
+	a.Body, a.Charset = v.Host.utf8(f.Name, body, true)
 	a.Stream = nil
-	if n == len(body) {
+	if int64(len(body)) == a.Size {
 		v.keep(a)
 	}
 	return a, nil

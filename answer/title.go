@@ -53,6 +53,23 @@ func (q *Asked) Title(name string, dir bool) string {
 	return base
 }
 
+// AnswerTitle returns the title of an answer: the Title of a file or directory of the site;
+// of any other what its source calls it, which may be the first line of its menu; "" if it
+// has none.
+func (q *Asked) AnswerTitle(a *Value) string {
+	switch {
+	case a.name != "":
+		return q.Title(a.name, a.dir)
+	case a.Title != "":
+		return a.Title
+	case a.Class == Question:
+		return a.Prompt
+	case len(a.Items) > 0 && IsInfo(a.Items[0]):
+		return CleanTitle(a.Items[0].Label)
+	}
+	return ""
+}
+
 // LinkTitle is the Title of a resource that the reply only links. It is the name of one
 // that the reply does not show.
 func (q *Asked) LinkTitle(name string, dir bool) string {
@@ -172,8 +189,8 @@ var markedUp = []string{".md", ".markdown", ".gmi", ".gemini"}
 // text whose suffix says that it is marked up. Elsewhere the title is a short line at the
 // beginning with an empty line or a ruler below it. Source, data, lists and drawings have no
 // title.
-func (h *Host) heading(name string, text io.Reader) string {
-	begin, _ := io.ReadAll(io.LimitReader(text, titleBytes))
+func (h *Host) heading(name string, r io.Reader) string {
+	begin, _ := io.ReadAll(io.LimitReader(r, titleBytes))
 	whole := len(begin) < titleBytes
 	if c := h.Charset.Of(name, begin, whole); c != menu.CharsetAuto {
 		begin = c.Decode(begin)
@@ -188,15 +205,18 @@ func (h *Host) heading(name string, text io.Reader) string {
 		return CleanTitle(html.UnescapeString(string(found[1])))
 	}
 	lines := strings.Split(string(bytes.ToValidUTF8(begin, []byte("?"))), "\n")
-	if ext := strings.ToLower(path.Ext(name)); slices.Contains(markedUp, ext) {
-		if title := marked(lines, strings.HasPrefix(ext, ".m")); title != "" {
-			return title
-		}
+	ext, title := strings.ToLower(path.Ext(name)), ""
+	if slices.Contains(markedUp, ext) {
+		title = marked(lines)
 	}
-	if IsSource(name, lines[0]) {
-		return ""
+	if title == "" && !IsSource(name, lines[0]) {
+		title = firstLine(lines)
 	}
-	return firstLine(lines)
+	if isMarkdown := ext == ".md" || ext == ".markdown"; isMarkdown && title != "" {
+		src := []byte("# " + title)
+		title = CleanTitle(PlainMarkdown(goldmark.DefaultParser().Parse(text.NewReader(src)), src))
+	}
+	return title
 }
 
 // isHTML reports whether a name says that a file is HTML.
@@ -228,12 +248,12 @@ func PlainMarkdown(n ast.Node, src []byte) string {
 }
 
 // marked returns the first heading of Markdown or gemtext outside of fences.
-func marked(lines []string, isMarkdown bool) string {
+func marked(lines []string) string {
 	if strings.TrimSpace(lines[0]) == "---" { // metadata in front
 		for _, line := range lines[1:] {
-			label, title, _ := strings.Cut(line, ":")
+			label, _, _ := strings.Cut(line, ":")
 			if strings.TrimSpace(label) == "title" {
-				return CleanTitle(strings.Trim(strings.TrimSpace(title), `"'`))
+				return TitleOf(line)
 			}
 			if strings.TrimSpace(line) == "---" {
 				break
@@ -255,10 +275,6 @@ func marked(lines []string, isMarkdown bool) string {
 			title = TitleOf(line)
 		}
 		if title != "" {
-			if isMarkdown {
-				src := []byte("# " + title)
-				title = CleanTitle(PlainMarkdown(goldmark.DefaultParser().Parse(text.NewReader(src)), src))
-			}
 			return title
 		}
 	}
@@ -328,7 +344,7 @@ func IsSource(name, first string) bool {
 func TitleOf(line string) string {
 	line = undated(line)
 	if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(label), "title") {
-		line = rest
+		line = strings.Trim(strings.TrimSpace(rest), `"'`)
 	}
 	return CleanTitle(line)
 }

@@ -57,42 +57,31 @@ func Reference(sel string) string {
 	return selector.URIPath("/" + strings.TrimLeft(sel, "/"))
 }
 
-// Untyped answers the path of a gopher URL, which has an item type in front (RFC 4266,
-// section 2.1), with Moved to what the rest of the path names. It is for a request that
-// names nothing as it is; ok is false if the rest names nothing either.
-func (h *Host) Untyped(r *server.Request, f *Format) (a *Value, ok bool) {
-	rest, ok := untyped(r.Selector)
-	if !ok {
-		return nil, false
+// untyped answers the path of a gopher URL, which has an item type in front (RFC 4266,
+// section 2.1), with Moved to what the rest of the path names; nil if that names nothing.
+func (h *Host) untyped(r *server.Request, f *Format) *Value {
+	path := r.Selector
+	if len(path) < 2 || len(path) > 2 && path[2] != '/' || !menu.IsType(path[1]) {
+		return nil
 	}
+	rest := cmp.Or(path[2:], "/")
 	if h.Programs(rest) { // which is not run to find out
 		rest, _, _ = strings.Cut(rest, "?")
-		return &Value{Class: Moved, Selector: rest}, true
+		return &Value{Class: Moved, Selector: rest}
 	}
 	other := r.WithContext(r.Context())
 	other.Selector = rest
-	a, err := h.Ask(other, f)
+	a, err := h.ask(other, f)
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	if a.Class == Leaving {
-		return a, true
+		return a
 	}
 	a.Close()
 	to := a.Selector
 	if strings.HasSuffix(rest, "/") { // whose index may have answered
 		to = rest
 	}
-	return &Value{Class: Moved, Selector: to}, true
-}
-
-// untyped takes an item type off the front of a path.
-func untyped(path string) (rest string, ok bool) {
-	if len(path) < 2 || len(path) > 2 && path[2] != '/' || !menu.IsType(path[1]) {
-		return "", false
-	}
-	if rest = path[2:]; rest == "" {
-		rest = "/"
-	}
-	return rest, true
+	return &Value{Class: Moved, Selector: to}
 }

@@ -111,6 +111,35 @@ func TestFeed(t *testing.T) {
 	awaitIn(t, h, "/phlog/feed.xml", ">News<")
 }
 
+// TestFeedOfCapsules: over Gemini an entry links the text on Gopher, too, unless it is in a tree
+// that Gopher does not show.
+func TestFeedOfCapsules(t *testing.T) {
+	dir := t.TempDir()
+	treetest.Write(t, dir, map[string]string{"hole/a.txt": "A", "homes/ann/public_gopher/2026-01-01.txt": "x", "homes/ann/public_gemini/2026-01-02.gmi": "x", "homes/bob/public_gopher/2026-01-03.txt": "x"})
+	uid := os.Geteuid()
+	if uid == 0 { // who is no user
+		uid = 2001
+		treetest.Must(t, os.Chmod(filepath.Dir(dir), 0o755))
+		treetest.Must(t, filepath.Walk(filepath.Join(dir, "homes"), func(name string, _ os.FileInfo, _ error) error { return os.Chown(name, uid, uid) }))
+	}
+	s, err := site.Open(filepath.Join(dir, "hole"), site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini", UsersMinUID: uid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	treetest.Run(t, s.Run)
+	host := &answer.Host{Site: s, Beside: []answer.Source{&Feeds{}}}
+	for user, want := range map[string]string{"ann": `href="gemini://h/~ann/2026-01-02.gmi"`, "bob": `href="gopher://h/0/~bob/2026-01-03.txt"`} {
+		r := &server.Request{RequestLine: selector.RequestLine{Selector: "/~" + user + "/feed.xml"}, Host: "h", Port: 70, Protocol: "gemini", URLPort: 1965}
+		a, err := host.Ask(r.WithContext(t.Context()), &answer.Format{Index: "index.gmi"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(a.Body); !strings.Contains(got, want) || strings.Contains(got, "gopher:") != (user == "bob") {
+			t.Errorf("%s: %s", user, got)
+		}
+	}
+}
+
 type parsed struct {
 	ID    string `xml:"id"`
 	Entry []struct {

@@ -153,7 +153,11 @@ func (h *Feeds) links(q *answer.Asked, typ byte, sel string) []link {
 	case q.Format.Web:
 		return []link{{"alternate", "text/html", here}, {"related", kind, gopher}}
 	case here != gopher:
-		return []link{{"alternate", other, here}, {"related", kind, gopher}}
+		list := []link{{"alternate", other, here}}
+		if name, _, err := selector.Path(sel); err == nil && q.View.Path(name) == q.Host.Site.View(q.Context()).Path(name) { // no tree of Gemini's alone
+			list = append(list, link{"related", kind, gopher})
+		}
+		return list
 	case h.Web:
 		return []link{{"alternate", kind, here}, {"alternate", "text/html", answer.WebURL(q.Request, sel)}}
 	}

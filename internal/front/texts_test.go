@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/answer"
 )
 
 // wholeTexts are texts with the titles that they have: "" is the name.
@@ -36,9 +38,11 @@ var wholeTexts = []struct{ suffix, text, title string }{
 	{".txt", "Why Gopher\n==========\n\nA text.\n", "Why Gopher"},
 	{".txt", "==========\nWhy Gopher\n==========\n\nA text.\n", "Why Gopher"},
 	{".txt", "2026-01-02 A walk\n\nIt went.\n", "A walk"},
+	{".txt", "---\ntitle: \"CAN bus\"\ndate: 2012-10-22\n---\n\nSlides.\n", "CAN bus"},
 	{".txt", "Title: A walk\nBy: me\n\nIt went.\n", "A walk"},
 	{".txt", "Dear reader,\nI write in short lines\nas poems do.\n", ""},
 	{".md", "An opening line\n\n# Tea, a *short* guide\n\nText with `code`.\n\n- [ ] a task\n- [x] done\n", "Tea, a short guide"},
+	{".md", "This is [my *hole*](gopher://h.example).\n\nMore of it.\n", "This is my hole."},
 	{".gmi", "An opening line\n\n# Tea\n\nText.\n=> https://h.example/ A link\n* item\n> quote\n```\n  art\n```\n", "Tea"},
 	{".gmi", "# Week update of 2026-01-02\n\nText.\n", "Week update of 2026-01-02"},
 	{".py", "# A comment\n\nprint('x')\n", ""},
@@ -80,11 +84,14 @@ func TestTextsWhole(t *testing.T) {
 		} else if x.suffix != ".html" {
 			t.Errorf("%s is not in the feed", name(i))
 		}
+		if isSource := answer.IsSource(name(i), strings.Split(x.text, "\n")[0]) && x.suffix != ".html"; isSource && !strings.Contains(shown["page"], x.text) {
+			t.Errorf("what is copied from the page of %q is another text:\n%s", x.text, shown["page"])
+		}
 		for where, text := range shown {
 			for line := range strings.Lines(x.text) {
 				line = strings.TrimRight(line, "\n")
 				if isMarked := x.suffix == ".md" || x.suffix == ".gmi"; isMarked {
-					line = strings.Trim(strings.NewReplacer("`", "", "- [ ] ", "", "- [x] ", "", "=> https://h.example/ ", "", "* item", "item", "*short*", "short").Replace(line), "#> ")
+					line = strings.Trim(strings.NewReplacer("`", "", "- [ ] ", "", "- [x] ", "", "=> https://h.example/ ", "", "* item", "item", "*short*", "short", "[my *hole*](gopher://h.example)", "my hole").Replace(line), "#> ")
 				} else if line == strings.Repeat("=", 10) && where == "page" && x.title != "" {
 					continue // above or below the heading
 				}

@@ -150,8 +150,8 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking, stop 
 		c.host.Runner = c.programs
 	}
 	c.gopher = c.front("Gopher", &answer.Format{Seek: true})
-	c.gemini = c.front("Gemini", &answer.Format{Seek: true, Strict: true, Index: "index.gmi"})
-	c.web = c.front("the web", &answer.Format{Seek: true, Strict: true, Web: true})
+	c.gemini = c.front("Gemini", &answer.Format{Seek: true, Strict: true, Paths: true, Index: "index.gmi"})
+	c.web = c.front("the web", &answer.Format{Seek: true, Strict: true, Paths: true, Web: true})
 	return c, func() error { shown(); return end() }, nil
 }
 

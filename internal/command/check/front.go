@@ -1,6 +1,7 @@
 package check
 
 import (
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -64,10 +65,8 @@ func (f *front) ask(sel string) (r reply) {
 		return r
 	}
 	a, err := f.host.Ask(f.request(sel), f.form)
-	if err != nil && f.form.Strict && !f.onDisk(sel[:min(2, len(sel))]) { // /0/a.txt, unless there is a directory 0
-		if to, ok := f.host.Untyped(f.request(sel), f.form); ok {
-			a, err = to, nil
-		}
+	if isUntyped := err == nil && a.Class == answer.Moved && len(sel) > 2 && strings.Trim(a.Selector, "/") == strings.Trim(sel[2:], "/"); isUntyped && f.onDisk(sel[:2]) {
+		err = fs.ErrNotExist // /d/a.txt leads to /a.txt, which the author of the directory d did not mean
 	}
 	if err == nil {
 		r = reply{class: a.Class, typ: a.Type, empty: a.Resource != nil && a.Resource.Info.Size() == 0}

@@ -112,11 +112,6 @@ func (f *Protocols) ask(r *server.Request, host, path, query string, form *answe
 		return &answer.Value{Class: answer.Moved, Selector: rest}, "", nil
 	}
 	a, err = h.Ask(own, form)
-	if server.KindOf(err) == server.NotFound {
-		if to, ok := h.Untyped(own, form); ok {
-			a, err = to, nil
-		}
-	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -202,9 +197,9 @@ var robotsType = (&answer.Value{Type: menu.TypeText}).MediaType()
 // gemtext is the format of Gemini and Spartan, which differ in how they link a
 // question.
 func gemtext(question string) *answer.Format {
-	return &answer.Format{Strict: true, Index: "index.gmi", Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+	return &answer.Format{Strict: true, Paths: true, Index: "index.gmi", Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
 		var b bytes.Buffer
-		title, head := title(q, a), ""
+		title, head := oneLine(q.AnswerTitle(a)), ""
 		if title != "" {
 			head = "# " + title + "\n\n"
 		}
@@ -217,21 +212,6 @@ func gemtext(question string) *answer.Format {
 		}
 		return append([]byte(head), bytes.TrimLeft(b.Bytes(), "\n")...), nil
 	}}
-}
-
-// title is the title of a menu. One that a source made without begins with it.
-func title(q *answer.Asked, a *answer.Value) string {
-	name, dir, err := selector.Path(a.Selector)
-	if a.Title != "" {
-		return oneLine(a.Title)
-	}
-	if made, _ := a.Name(); made == "" && len(a.Items) > 0 && answer.IsInfo(a.Items[0]) {
-		return answer.CleanTitle(a.Items[0].Label)
-	}
-	if err != nil || !dir && !menu.IsMenuFile(path.Base(name)) {
-		return ""
-	}
-	return oneLine(q.Title(name, dir))
 }
 
 // drawBlock draws lines that belong together. Where the author drew, lines of text are

@@ -128,7 +128,7 @@ func isOtherHost(err error) bool { return errors.Is(err, errOtherHost) }
 // Nex: a path and a line end; a directory is text with links, all else is sent as it
 // is. There is no status, so an error is a line of text.
 
-var nexFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+var nexFormat = &answer.Format{Paths: true, Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
 	var b bytes.Buffer
 	for _, it := range a.Items {
 		label := oneLine(it.Text())

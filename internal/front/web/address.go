@@ -33,8 +33,7 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			asRecorder(w).broke = err // no error answers it: the connection is closed
 			return
 		}
-		describe(w.Header(), plainText, a.Body)
-		content(w, r, a.Body)
+		p.robots(w, r, p.Host.Site, a.Body)
 		return
 	}
 	if !p.Host.Site.Ready(r.Context(), maxWait) {

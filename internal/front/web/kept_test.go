@@ -85,9 +85,9 @@ func TestLargePageForMany(t *testing.T) {
 // What an author has drawn keeps its columns, with links in it; other lines are a list.
 func TestDrawnMenu(t *testing.T) {
 	s := start(t, nil)
-	s.write("drawn/gophermap", "  /\\_/\\\n0  A cat\t/a.txt\n\nTo be or so as 1 of 10 is.\n0Plain\t/a.txt\n*** News of all and of everybody else here ***\n")
+	s.write("drawn/gophermap", "  /\\_/\\\n0  A cat\t/a.txt\n\nTo be or so as 1 of 10 is.\n0Plain\t/a.txt\n*** News of all and of everybody else here ***\n\nWelcome\n=======================\n0More\t/a.txt\n")
 	_, body := s.get("/drawn/")
-	for _, want := range []string{"<pre tabindex=\"0\">\n  /\\_/\\\n  <a href=\"/a.txt\">A cat</a>\n", `<p class="info">To be or so as 1 of 10 is.</p>`, "here ***</span></pre>", `<li><a href="/a.txt">Plain</a>`} {
+	for _, want := range []string{"<pre tabindex=\"0\">\n  /\\_/\\\n  <a href=\"/a.txt\">A cat</a>\n", `<p class="info">To be or so as 1 of 10 is.</p>`, "here ***</span></pre>", `<li><a href="/a.txt">Plain</a>`, "<p class=\"info\">Welcome</p>\n<hr>\n<ul>"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("without %q:\n%s", want, body)
 		}

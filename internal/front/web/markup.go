@@ -232,7 +232,7 @@ func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) {
 			return false
 		}
 		line := n.Lines().At(0)
-		return answer.TitleOf(string(line.Value(src))) == p.Title
+		return answer.TitleOf(string(line.Value(src))) == p.Title || answer.CleanTitle(answer.PlainMarkdown(n, src)) == p.Title
 	}
 	below, tops := 1, 0
 	for _, n := range list {
@@ -240,7 +240,7 @@ func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) {
 			tops++
 		}
 	}
-	if len(list) > 0 && (titled(list[0]) || answer.CleanTitle(answer.PlainMarkdown(list[0], src)) == p.Title) {
+	if len(list) > 0 && titled(list[0]) {
 		repeated := list[0]
 		if repeated.Level == 1 && tops == 1 {
 			below = 0

@@ -98,15 +98,21 @@ func inRuns(items []menu.Item, f func(info bool, run []menu.Item)) {
 // plain writes lines that are not drawn.
 func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item) {
 	inRuns(items, func(info bool, run []menu.Item) {
-		if info {
-			var lines []string
-			for _, it := range run {
-				lines = append(lines, it.Label)
-			}
-			w.info(readable([]byte(strings.Join(lines, "\n"))))
+		if !info {
+			w.block("list", list{Links: p.links(w, q, run)})
 			return
 		}
-		w.block("list", list{Links: p.links(w, q, run)})
+		var lines []string
+		for _, it := range run {
+			if answer.IsRuler(it.Label) && len(strings.TrimSpace(it.Label)) > 2 { // as wide as the screen is
+				w.info(readable([]byte(strings.Join(lines, "\n"))))
+				w.WriteString("<hr>\n")
+				lines = nil
+				continue
+			}
+			lines = append(lines, it.Label)
+		}
+		w.info(readable([]byte(strings.Join(lines, "\n"))))
 	})
 }
 

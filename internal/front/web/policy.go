@@ -28,10 +28,9 @@ type said struct {
 // tell sets X-Robots-Tag, Robots-Tag (draft-illyes-repext), Content-Usage and the license
 // as robots.txt rules for a selector.
 func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
-	noindex, usage := p.says(s, sel, name, dir)
-	if noindex {
-		h.Set("X-Robots-Tag", "noindex")
-		h.Set("Robots-Tag", "noindex")
+	denied, usage := p.says(s, sel, name, dir)
+	if denied {
+		noindex(h)
 	}
 	if usage != "" {
 		h.Set("Content-Usage", usage)
@@ -39,6 +38,16 @@ func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
 	if now := p.said.Load(); now != nil && now.license != "" {
 		h.Set("Link", now.license)
 	}
+}
+
+// robots answers with robots.txt.
+func (p *policy) robots(w http.ResponseWriter, r *http.Request, s *site.Site, body []byte) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if now := p.now(s); takesGzip(r) && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
+		body = now.gzip
+	}
+	describe(w.Header(), plainText, body)
+	content(w, r, body)
 }
 
 // now returns the site's robots.txt, nil before the first scan.

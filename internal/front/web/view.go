@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
@@ -55,7 +56,7 @@ func (v *Pages) format(f variant) *answer.Format {
 	if has, ok := v.formats.Load(f); ok {
 		return has.(*answer.Format)
 	}
-	made := &answer.Format{TLS: true, Web: true, Strict: true, Seek: true, Colors: true, Query: f.search,
+	made := &answer.Format{TLS: true, Web: true, Strict: true, Paths: true, Seek: true, Colors: true, Query: f.search,
 		Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) { return v.draw(q, a, f) }}
 	made.Draws = func(a *answer.Value) bool { return f.shows(a) || f.gzip && isText(a) }
 	has, _ := v.formats.LoadOrStore(f, made)
@@ -105,11 +106,6 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := v.Host.Ask(ask(r, sel, query), v.format(f))
-	if server.KindOf(err) == server.NotFound {
-		if to, ok := v.Host.Untyped(ask(r, sel, query), v.format(f)); ok {
-			a, err = to, nil
-		}
-	}
 	if err != nil {
 		v.tell(v.Host.Site, w.Header(), sel, "", false)
 		v.failed(w, r, err)
@@ -137,7 +133,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		moved(w, r, a.Selector)
 		return
 	case answer.IsRobots(a.Selector):
-		v.robots(w, r, a.Body, f.gzip)
+		v.robots(w, r, v.Host.Site, a.Body)
 		return
 	case a.Class == answer.Leaving:
 		// A redirect would lend the site's name to whatever a stranger writes behind it.
@@ -183,16 +179,6 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	if h.Set("Content-Type", kind); a.Resource == nil && a.Open == nil {
 		describe(h, kind, a.Body)
 	}
-}
-
-// robots answers with robots.txt.
-func (v *Pages) robots(w http.ResponseWriter, r *http.Request, body []byte, gzip bool) {
-	w.Header().Add("Vary", "Accept-Encoding")
-	if now := v.now(v.Host.Site); gzip && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
-		body = now.gzip
-	}
-	describe(w.Header(), plainText, body)
-	content(w, r, body)
 }
 
 func (v *Pages) look() *look { return looks[v.Theme] }
@@ -282,7 +268,10 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error)
 	}
 	switch {
 	case a.Class != answer.File && name == "":
-		_, items := p.titled(a.Items)
+		items := a.Items
+		if len(items) > 0 && answer.IsInfo(items[0]) && answer.CleanTitle(items[0].Label) == p.Title {
+			items = items[1:] // it stands above
+		}
 		if v.Search && a.Class == answer.Menu { // each page has the form
 			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool { return it.Type == menu.TypeSearch && it.Selector == "/search" })
 		}
@@ -378,6 +367,9 @@ func (p *page) untitledText(text string) string {
 				return text[:len(text)-len(rest)] + below
 			}
 			p.Hidden = true
+			if strings.Contains(line, p.Date) {
+				p.Date = "" // the line shows it
+			}
 			return text
 		}
 		if !answer.IsRuler(line) {
@@ -398,33 +390,13 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 		p.SiteFeed = "/" + feed.Name
 	}
 	p.Noindex, _ = v.says(v.Host.Site, a.Selector, name, dir)
-	switch {
-	case name != "":
-		p.Title = q.Title(name, dir)
+	p.Title = cmp.Or(q.AnswerTitle(a), path.Base(a.Selector))
+	if name != "" {
 		p.around(q, name, dir)
-		if dir && answer.HasFeed(q.View, name) {
-			p.Feed = selector.URIPath(a.Selector) + feed.Name
-		}
-	case a.Title != "":
-		p.Title = a.Title
-	case a.Class == answer.Question:
-		p.Title = a.Prompt
-	default:
-		if p.Title, _ = p.titled(a.Items); p.Title == "" {
-			p.Title = path.Base(a.Selector)
-		}
+	}
+	if dir && answer.HasFeed(q.View, name) {
+		p.Feed = selector.URIPath(a.Selector) + feed.Name
 	}
 	a.Title = p.Title
 	return p
-}
-
-// titled returns the title of a menu that a source has made, its first line, and the rest.
-func (p *page) titled(items []menu.Item) (title string, rest []menu.Item) {
-	if len(items) == 0 || !answer.IsInfo(items[0]) {
-		return "", items
-	}
-	if title = answer.CleanTitle(items[0].Label); p.Title != "" && title != p.Title {
-		return title, items
-	}
-	return title, items[1:]
 }
