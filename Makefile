@@ -199,7 +199,7 @@ packages: man
 
 # The packages, tried in a clean Debian tree that is made once and kept in the cache.
 test-packages: packages
-	@rm -f bin/failed; TEST_GOPHD_ALL=1 TEST_GOPHD_PACKAGES=$(PACKAGES) $(TEST) -- "-count 1 -tags $(TAGS) -timeout 20m -run '^Test(Package|Install)' -- ./test/e2e"
+	@rm -f bin/failed; TEST_GOPHD_ALL=1 TEST_GOPHD_PACKAGES=$(PACKAGES) $(TEST) -- "-count 1 -tags $(TAGS) -timeout 40m -run '^Test(Package|Install)' -- ./test/e2e"
 
 clean:
 	rm -rf bin

@@ -10,9 +10,9 @@ import (
 	"github.com/gophd/gophd/internal/process/keypair"
 )
 
-// TestDoctorInSystemd plants one fault at a time where systemd runs: gophd doctor must name
+// TestPackageDoctor plants one fault at a time where systemd runs: gophd doctor must name
 // it, and the command that it prints must mend it when it is typed.
-func TestDoctorInSystemd(t *testing.T) {
+func TestPackageDoctor(t *testing.T) {
 	deb := packageFile(t, "*_amd64.deb")
 	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
 	s := boot(t, root)

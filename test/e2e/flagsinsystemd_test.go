@@ -86,8 +86,8 @@ var limiting = []setting{
 	{"sandbox", "off", "", ""},
 }
 
-// TestFlagsInSystemd sets every flag under the package's unit, as its account.
-func TestFlagsInSystemd(t *testing.T) {
+// TestPackageFlags sets every flag under the package's unit, as its account.
+func TestPackageFlags(t *testing.T) {
 	deb := packageFile(t, "*_amd64.deb")
 	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
 	run(t, "../..", "env", "CGO_ENABLED=0", "go", "build", "-o", filepath.Join(root, "root/geomyidae"), "./examples/fastcgi/geomyidae")

@@ -488,7 +488,7 @@ func (s *systemd) beside(said string) {
 	s.do("systemctl", "stop", "gophd.service")
 }
 
-// doctor finds nothing wrong with the package as it is; TestDoctorInSystemd has its faults.
+// doctor finds nothing wrong with the package as it is; TestPackageDoctor has its faults.
 func (s *systemd) doctor() {
 	s.t.Helper()
 	out := s.do("gophd", "doctor")

@@ -200,7 +200,8 @@ func (c *comparing) all() error {
 // one requests a selector of both, and reports how they differ.
 func (c *comparing) one(it menu.Item) error {
 	ours, weFail := c.ours(it.Selector)
-	old, err := c.old(it.Selector, !weFail && len(ours) == 0)
+	isEmpty := !weFail && len(bytes.Trim(ours, ".\r\n")) == 0 // a text or a menu, of which others send nothing
+	old, err := c.old(it.Selector, isEmpty)
 	if err != nil {
 		return err
 	}

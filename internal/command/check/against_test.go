@@ -160,6 +160,18 @@ func TestAgainstAlone(t *testing.T) {
 	}
 }
 
+// TestAgainstEmpty: a server that sends nothing for an empty map has answered.
+func TestAgainstEmpty(t *testing.T) {
+	server := oldServer(t, map[string]string{"": "1Maths\t/mathsHERE0Text\t/text.txtHERE.\r\n", "/maths": "", "/text.txt": ""})
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"gophermap": "1Maths\tmaths\n0Text\ttext.txt\n", "maths/gophermap": "", "text.txt": ""})
+	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	must(t, err)
+	if r.Silent > 0 || r.Lost > 0 || r.Asked != 3 {
+		t.Errorf("%d asked, %d lost, %d silent\n%s", r.Asked, r.Lost, r.Silent, findingsText(r.Findings))
+	}
+}
+
 // TestAgainstBusy: a server that limits its clients is asked again, and what it never
 // answers is not taken for equal.
 func TestAgainstBusy(t *testing.T) {
