@@ -433,8 +433,9 @@ func drawnRow(rnd *rand.Rand) readers.Reader {
 	return r
 }
 
-// TestDrawnRows: whatever a row can, no site is closed on account of it, and it is let in
-// nowhere that no report names.
+// TestDrawnRows: whatever a row can, it is let in nowhere that no report names. What the
+// compiler cannot say to a row that nobody has may close a directory, with an error that
+// names this row alone; nobody is let in further by that.
 func TestDrawnRows(t *testing.T) {
 	t.Parallel()
 	for seed := *first; seed < *first+*drawn; seed++ {
@@ -444,10 +445,30 @@ func TestDrawnRows(t *testing.T) {
 		row := drawnRow(rnd)
 		in.Readers = append(readers.All(), row)
 		c := Compile(in)
-		if list := broken(s, in.Readers, c); len(list) > 0 {
+		list := broken(s, in.Readers, c)
+		if closed := closedFor(c, row.Name); closed != "" {
+			t.Logf("seed %d: %s", seed, closed)
+			list = slices.DeleteFunc(list, func(law string) bool { return law == closed || strings.HasPrefix(law, "over-block: ") })
+		}
+		if len(list) > 0 {
 			t.Errorf("seed %d %+v: %s\n%s== file\n%s== reports %v", seed, row, list[0], s, c.File(), c.Reports())
 		}
 	}
+}
+
+// closedFor returns the error that a directory is closed on account of one reader, "" if
+// there is none, or one of other readers, too.
+func closedFor(c *Compiled, reader string) (closed string) {
+	for _, r := range c.Reports() {
+		switch {
+		case r.Code != CodeUnnamedLeak:
+		case !strings.Contains(r.Message, ": "+reader+" lets "):
+			return ""
+		default:
+			closed = r.String()
+		}
+	}
+	return closed
 }
 
 // FuzzAnnotations compiles two annotations of any bytes, one below the other. Compiler

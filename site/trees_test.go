@@ -242,8 +242,16 @@ func TestUsersOwn(t *testing.T) {
 	must(t, os.Mkdir(other, 0o755))
 	must(t, os.Chown(other, 2009, 2009))
 	must(t, os.Symlink(ann, filepath.Join(other, "public_gopher")))
-	s := start(t, t.TempDir(), h.config())
+	must(t, os.Chown(h.add(t, 2003, "bob", nil), 0, 0))
+	var log syncBuffer
+	conf := h.config()
+	conf.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s := start(t, t.TempDir(), conf)
+	soon(t, "bob's directory is root's", func() bool {
+		return strings.Contains(log.String(), `file=~bob line=0 problem="the directory does not belong to the owner of the home"`)
+	})
 	for name, want := range map[string]string{
+		"~bob": "error",
 		"~ann": "dir [own.txt root.txt] <nil>", "~ann/own.txt": "own", "~ann/root.txt": "root",
 		"~ann/foreign.txt": "error", "~ann/link": "error", "~ann/dir": "error",
 		"~daemon/x.txt": "error", "~other": "error", "~other/own.txt": "error",

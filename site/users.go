@@ -131,19 +131,19 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tre
 // open opens the tree of a user, or returns nil. Its owner must be a person, and own the
 // home that it is in, unless root does: a link may lead to any other directory.
 func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs.FileInfo) (*disk.Tree, error) {
-	owner := disk.OwnerOf(info)
-	if owner < u.minUID || owner == overflowUID() {
-		return nil, nil // an account of the system, root's, or one that the kernel does not show
-	}
+	dir := filepath.Join(home, u.below)
 	above, err := call.Stat(home)
-	switch {
-	case errors.Is(err, stall.Err):
+	if err != nil {
 		return nil, err
-	case err != nil || disk.OwnerOf(above) != owner && disk.OwnerOf(above) != 0:
+	}
+	owner, of := disk.OwnerOf(info), disk.OwnerOf(above)
+	switch {
+	case owner == overflowUID() || max(owner, of) < u.minUID:
+		return nil, nil // one that the kernel does not show, or an account of the system
+	case of != owner && of != 0:
 		f.problem(name, "the directory does not belong to the owner of the home", "")
 		return nil, nil
 	}
-	dir := filepath.Join(home, u.below)
 	t, err := call.OpenTree(dir)
 	switch {
 	case errors.Is(err, stall.Err):

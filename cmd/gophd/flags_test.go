@@ -170,6 +170,7 @@ func TestWrongStarts(t *testing.T) {
 		{"-http-lang german -http view hole", `-http-lang "german"`, "-http-lang en"},
 		{"-http-theme paper hole", "-http-theme without -http view", "-http view -http-theme paper"},
 		{"-enforce-spare 10.0.0.0/8 hole", "-enforce-spare without -enforce", "-enforce slow -enforce-spare 10.0.0.0/8"},
+		{"-users /home/*/gopher -users-min-uid 0 hole", "-users-min-uid 0: 0 is the uid of root", "-users-min-uid 1 or more"},
 		{"-users-min-uid 500 hole", "-users-min-uid without -users", "-users '/home/*/public_gopher' -users-min-uid 500"},
 		{"-search-all hole", "-search-all without -search", "-search -search-all"},
 		{"-search-memory 1GiB hole", "-search-memory without -search", "-search -search-memory 1GiB"},

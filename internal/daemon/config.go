@@ -281,6 +281,9 @@ func (c *Settings) parts() {
 			c.refuse(c.option("users", "'/home/*/public_gopher'")+": one * for the user's name, in quotes, since a shell replaces it otherwise", "%s: %w", c.option("users"), err)
 		}
 	}
+	if c.Users != "" && c.UsersMinUID == 0 {
+		c.doubt("users-min-uid", "root's directories are no user's: "+c.option("users-min-uid", "1")+" or more", "%s: 0 is the uid of root", c.option("users-min-uid", "0"))
+	}
 	if c.UsersGemini != "" {
 		homes, _, _ := strings.Cut(c.Users, "/*")
 		also, _, _ := strings.Cut(c.UsersGemini, "/*")

@@ -62,7 +62,7 @@ func (w *Watcher) rounds(ctx context.Context) {
 		w.compareAll(ctx, todo, &todo)
 		if first && len(todo) == 0 {
 			first = false
-			w.log().Info("comparing directories, since no event reports their changes", "directories", all, "every", (time.Since(began) + roundEvery).Round(time.Second))
+			w.log().Info("also comparing directories, for changes that no event reports", "directories", all, "every", (time.Since(began) + roundEvery).Round(time.Second))
 		}
 	}
 }

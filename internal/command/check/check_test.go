@@ -264,13 +264,22 @@ func TestTreesOfAnotherUser(t *testing.T) {
 			_ = os.Chown(filepath.Join(dir, name, "public_gopher"), 12345, 12345)
 		}
 	}
+	for _, user := range []string{"fay", "gus"} { // root made a directory, and a link to another's
+		must(t, os.Mkdir(filepath.Join(dir, "homes", user), 0o755))
+		must(t, os.Chown(filepath.Join(dir, "homes", user), 12345, 12345))
+	}
+	must(t, os.Mkdir(filepath.Join(dir, "homes/fay/public_gopher"), 0o755))
+	must(t, os.Symlink(filepath.Join(dir, "root"), filepath.Join(dir, "homes/gus/public_gopher")))
 	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}, Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
 	got, r := findings(t, filepath.Join(dir, "root"), o)
-	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob", "error CHECK-READ ~dan"}; !slices.Equal(got, want) {
+	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob", "error CHECK-READ ~dan", "error CHECK-OWNER ~fay", "error CHECK-OWNER ~gus"}; !slices.Equal(got, want) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	if bob := r.Findings[1]; bob.Message != "user somebody cannot enter "+dir+"/homes/bob (0700)" || bob.Hint != "chmod o+x "+dir+"/homes/bob" {
 		t.Errorf("bob: %+v", bob)
+	}
+	if fay, gus := r.Findings[3].Hint, r.Findings[4].Hint; fay != "chown 12345 "+dir+"/homes/fay/public_gopher" || gus != "" {
+		t.Errorf("whose a directory is becomes right by %q, and what a link leads to by %q", fay, gus)
 	}
 	if got, _ := findings(t, filepath.Join(dir, "top/shut"), Options{User: o.User, Named: true}); !slices.Equal(got, []string{"error CHECK-READ " + dir + "/top/shut"}) {
 		t.Errorf("the root: %q", got)

@@ -75,12 +75,18 @@ func (c *checking) home(label, home, below string) {
 	case uid == 0 && !(c.RootHomes && errors.Is(topErr, fs.ErrPermission)): // no user's, such as lost+found
 	case uid > 0 && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID):
 		c.find(diag.Warning, CodeOwner, label, 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: its owner has uid %d, below -users-min-uid", uid)
+	case topErr == nil && disk.OwnerOf(info) != 0 && uid != disk.OwnerOf(top):
+		command := ""
+		if above, err := files.RealPath(home); err == nil {
+			if real, err := files.RealPath(dir); err == nil && real == filepath.Join(above, below) {
+				command = diag.Command("chown", "--", c.ownerOf(info), dir) // of a link, it would give away what that leads to
+			}
+		}
+		c.find(diag.Error, CodeOwner, label, 0, command, "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
 	case at == dir:
 		c.find(diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+rx", "--", at), "%s cannot list %s (%04o)", c.who(), at, mode)
 	case strings.HasPrefix(at, home):
 		c.find(diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+x", "--", at), "%s cannot enter %s (%04o)", c.who(), at, mode)
-	case topErr == nil && disk.OwnerOf(info) != 0 && uid != disk.OwnerOf(top):
-		c.find(diag.Error, CodeOwner, label, 0, diag.Command("chown", "--", c.ownerOf(info), dir), "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
 	}
 }
 
