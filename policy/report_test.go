@@ -98,6 +98,19 @@ func TestReportsName(t *testing.T) {
 	}
 }
 
+// TestPartOfVeronica: Python since 3.15 takes veronica's group for a robot whose name holds
+// hers. If the robot escapes selectors, a line of that group for readers that do not is none
+// to it.
+func TestPartOfVeronica(t *testing.T) {
+	c := compileOf(map[string]string{"~al/.robots": "Final: /?$\n", "~al/a?/.robots": "User-agent: veronica\nDisallow: /\n"})
+	isNamed := func(r Report) bool {
+		return r.Code == CodePartName && r.File == "~al/.robots" && slices.Contains(r.Readers, "longest-match")
+	}
+	if !slices.ContainsFunc(c.Reports(), isNamed) {
+		t.Errorf("%v", c.Reports())
+	}
+}
+
 // A reader that one robot uses is named where its group comes from, not beside the rules of
 // another group.
 func TestReaderOfOneRobot(t *testing.T) {

@@ -70,7 +70,7 @@ func TestWrite(t *testing.T) {
 }
 
 // stands says which model stands for a program.
-var stands = map[string]string{"google": "google", "google-raw": "google-raw", "cpython": "first-match", "cpython-main": "longest-match", "protego": "protego", "gopher-mcp": "gopher-mcp"}
+var stands = map[string]string{"google": "google", "google-raw": "google-raw", "cpython": "first-match", "cpython-main": "longest-match-raw", "protego": "protego", "gopher-mcp": "gopher-mcp"}
 
 // TestModels holds the models against recorded decisions of the programs that they
 // stand for, and against the dialects.

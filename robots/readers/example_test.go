@@ -24,6 +24,7 @@ func ExampleAll() {
 	// first-match-3.14 true
 	// first-match-3.14-raw true
 	// longest-match true
+	// longest-match-raw true
 	// protego true
 	// gemini true
 	// gopher-mcp false

@@ -72,7 +72,7 @@ func TestTheRoot(t *testing.T) {
 	want := map[string]string{ // + where "/", "*" and both of them deny it
 		"gopher-strict": "-++", "veronica2": "-++", "rfc9309": "+++", "rfc9309-raw": "+++", "google": "+++", "google-raw": "+++",
 		"protego": "+++",
-		"1994":    "---", "first-match": "+-+", "first-match-3.14": "+-+", "first-match-3.14-raw": "+-+", "longest-match": "+++", "gemini": "---", "gopher-mcp": "+++",
+		"1994":    "---", "first-match": "+-+", "first-match-3.14": "+-+", "first-match-3.14-raw": "+-+", "longest-match": "+++", "longest-match-raw": "+++", "gemini": "---", "gopher-mcp": "+++",
 	}
 	for _, r := range readers.All() {
 		got := ""
@@ -118,7 +118,7 @@ func TestStarredNameIsNobody(t *testing.T) {
 
 // TestLongestMatch: CPython's parser since 3.15 goes by what a rule matches.
 func TestLongestMatch(t *testing.T) {
-	r, _ := readers.Named("longest-match")
+	r, _ := readers.Named("longest-match-raw")
 	for _, c := range []struct {
 		rules, sel string
 		allow      bool

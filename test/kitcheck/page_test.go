@@ -108,7 +108,7 @@ that stand for these programs agree with every recorded answer.
 // gophd generates reads the same table (readers.All).
 var rowOf = map[string]string{
 	"google/robotstxt@22b355f": "google-raw", "CPython 3.11.7": "first-match", "CPython 3.13.0": "first-match",
-	"CPython 3.14.2": "first-match-3.14-raw", "CPython 3.15.0rc1": "longest-match", "protego 0.6.1": "protego",
+	"CPython 3.14.2": "first-match-3.14-raw", "CPython 3.15.0rc1": "longest-match-raw", "protego 0.6.1": "protego",
 }
 
 // programsAsked is a line for each program whose decisions make kit-check recorded.
