@@ -8,9 +8,8 @@
 // would have ([server.Kind.Status]), the bytes sent (- for none), and a browser's Referer and
 // User-Agent. Gopher has neither, and [None] leaves them out.
 //
-// Lines that cannot be kept in memory or written are lost and counted (package lossy): no
-// reply ever waits for the log.
-// Do not use it where every line must be kept.
+// Lines that cannot be written are dropped and counted (package lossy): no reply waits for
+// the log. Do not use it where every line must be kept.
 package accesslog
 
 import (
@@ -29,7 +28,7 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// tryAgain is when a log is opened again after there were no descriptors.
+// tryAgain is the delay before a retry after the process ran out of descriptors.
 const tryAgain = time.Second
 
 // A Log is an open access log. It is a server.Observer.
@@ -40,8 +39,8 @@ type Log struct {
 	w    lossy.Writer
 }
 
-// Open opens a log, which is made if it is missing, for appending. Complaints
-// go to logger.
+// Open opens a log for appending, and creates it if it does not exist. Faults are reported to
+// logger.
 func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
 	f, err := open(name)
 	if err != nil {
@@ -58,8 +57,8 @@ func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
 // files bounds how long opening a log may take.
 var files stall.Guard
 
-// open never waits for a reader. A FIFO without a reader is opened for reading, too, and
-// buffers lines up to its capacity until a reader comes.
+// open does not wait for a reader. It opens a FIFO without a reader for reading, too, so that
+// the FIFO buffers lines until a reader opens it.
 func open(name string) (*os.File, error) {
 	call := disk.Guarded(&files)
 	f, err := call.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
@@ -75,7 +74,7 @@ func open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Reopen writes the collected lines and opens the file by its name again, since rotation
+// Reopen writes the collected lines and opens the file by its name again, after a rotation
 // has renamed it. It does not wait.
 func (l *Log) Reopen() {
 	if l != nil {
@@ -110,7 +109,7 @@ func (l *Log) Lost() int64 {
 	return l.w.Lost()
 }
 
-// Close writes the collected lines. If the file takes nothing, it gives up after 3 s.
+// Close writes the collected lines, for at most 3 s.
 func (l *Log) Close() {
 	if l != nil && !l.w.Flush() {
 		l.log.Error("access log lines are lost: the file takes none", "name", l.name)

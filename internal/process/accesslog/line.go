@@ -11,13 +11,13 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// line is the line of a request whose connection was accepted at a time.
+// line formats a request whose connection was accepted at a time.
 func line(s server.Served, at time.Time, ips IPs) string {
 	size := "-"
 	if s.Bytes > 0 {
 		size = strconv.FormatInt(s.Bytes, 10)
 	}
-	if ips == None { // what a browser says of itself may name its user
+	if ips == None { // Referer and User-Agent may identify the user
 		s.Referer, s.Agent = "", ""
 	}
 	return fmt.Sprintf(`%s:%d %s %s - [%s] "%s" %d %s "%s" "%s"`+"\n",
@@ -25,8 +25,8 @@ func line(s server.Served, at time.Time, ips IPs) string {
 		quoted(s.Selector), s.HTTPStatus(), size, quoted(cmp.Or(s.Referer, "-")), quoted(cmp.Or(s.Agent, "-")))
 }
 
-// quoted is text from a client, in visible ASCII: as in Apache's logs, the quote and the
-// backslash get a backslash, and every other byte is \x and two digits.
+// quoted escapes text from a client as Apache does: a backslash before quotes and backslashes,
+// and \xHH for every byte that is not visible ASCII.
 func quoted(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -42,17 +42,17 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// IPs is how logs name addresses.
+// IPs is the form of addresses in logs.
 type IPs int
 
-// The ways.
+// The forms.
 const (
-	Full   IPs = iota // as they are
+	Full   IPs = iota // the whole address
 	Masked            // the network: /24 of IPv4, /48 of IPv6
 	None              // -
 )
 
-// UnmarshalText reads full, masked or none.
+// UnmarshalText parses full, masked or none.
 func (p *IPs) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case "full":
@@ -67,7 +67,7 @@ func (p *IPs) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Name returns an address as p has it, - if it is not known.
+// Name formats an address. It returns "-" if the address is invalid.
 func (p IPs) Name(a netip.Addr) string {
 	if !a.IsValid() || p == None {
 		return "-"

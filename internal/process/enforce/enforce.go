@@ -1,18 +1,19 @@
-// Package enforce holds robots to the robots.txt that they have read. Gopher clients do
-// not identify themselves. But a client that fetches robots.txt without having looked at
-// a menu knows the rules: for a day it may request two selectors that this very file
-// denies to all robots ("*"), and the third and all after it are refused or answered
-// late. It counts as a robot, and the other rules bind it, if it then requests more than
-// 20 selectors within ten minutes, or goes on past refusals. To fetch the file alone, even
-// often, makes no client a robot: a page elsewhere can make a reader's browser do that.
+// Package enforce makes robots obey the robots.txt that they have fetched. Gopher clients do
+// not identify themselves, so it watches what an address (a /56 of IPv6) does:
 //
-//	Visit-time                 no request outside these hours
-//	Crawl-delay, Request-rate  one request in that time, on average, with [Slow]
+//   - A client that fetches robots.txt without having requested a menu before knows the rules.
+//     For a day it may request two selectors that this file denies to all robots ("*"). Further
+//     such requests are refused or delayed.
+//   - If it then requests more than 20 selectors within ten minutes, or continues after refusals,
+//     it counts as a robot. Then Visit-time applies (no request outside these hours), and with
+//     [Slow] also Crawl-delay and Request-rate.
+//   - Fetching robots.txt alone, however often, makes no client a robot: a web page elsewhere
+//     can make a reader's browser do that.
+//   - A client that has not fetched robots.txt, or has requested an existing menu before, is never
+//     limited.
 //
-// A client that has not fetched the file, or came to it from a menu that exists, is never
-// touched, whatever it requests. The tables are bounded and local to this process: replicas
-// behind a proxy do not share them. A reader behind the same address as a robot (a /56 of
-// IPv6, what one customer has) is held like it.
+// The tables are bounded and local to the process; replicas behind a proxy do not share them.
+// A reader with the same address as a robot is treated like the robot.
 package enforce
 
 import (
@@ -33,7 +34,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Mode says how to answer a request that a robot should not have sent.
+// A Mode is the treatment of a request that robots.txt denies.
 type Mode int
 
 // The modes.
@@ -55,15 +56,15 @@ func (m *Mode) UnmarshalText(text []byte) error {
 
 const (
 	remembered = 24 * time.Hour   // how long a fetch of robots.txt counts (RFC 9309 section 2.4)
-	forgiven   = 2                // denied selectors that a client may ask for by mistake, and then refusals
-	browsing   = time.Hour        // how long a menu says that its reader is a person
-	crawling   = 10 * time.Minute // in which a person does not ask for more than crawled selectors
+	forgiven   = 2                // denied selectors that are answered, and then refusals until a client is a robot
+	browsing   = time.Hour        // how long a request for a menu marks the client as a person
+	crawling   = 10 * time.Minute // more than crawled selectors in this time mark a robot
 	crawled    = 20
-	maxClients = 4096             // that have fetched the file; then the one that has done it first is forgotten
-	maxReaders = 1 << 16          // that have looked at menus; then some are forgotten
-	maxWaiting = 64               // requests that are made to wait at once; others are refused
-	lateBy     = 10 * time.Second // how late a denied selector is answered, if no delay is asked for
-	maxWait    = 30 * time.Second // the longest that a request is made to wait; more is refused
+	maxClients = 4096             // clients that have fetched robots.txt; the oldest is evicted
+	maxReaders = 1 << 16          // clients that have requested menus; some are evicted
+	maxWaiting = 64               // delayed requests; further ones are refused
+	lateBy     = 10 * time.Second // delay of a denied selector if robots.txt has no Crawl-delay
+	maxWait    = 30 * time.Second // longest delay; a request that needs more is refused
 )
 
 // An Enforcer is the answer.Admission of a site. Its fields must be set before it is used.
@@ -71,15 +72,15 @@ type Enforcer struct {
 	Mode Mode
 	Site *site.Site
 
-	// Spare lists addresses that are never limited, such as public proxies: many people
-	// share one, and a robot may be among them.
+	// Spare lists addresses that are never limited, such as public proxies, which many
+	// people share.
 	Spare []netip.Prefix
 
 	now func() time.Time // for tests; if nil, time.Now
 
 	mu      sync.Mutex
 	known   map[netip.Addr]*fetcher
-	readers map[netip.Addr]time.Time // when others looked at a menu
+	readers map[netip.Addr]time.Time // the last menu request of other clients
 	waiting atomic.Int64
 
 	slowed, refused atomic.Int64
@@ -90,7 +91,7 @@ type Enforcer struct {
 // fetcher is a client that has fetched robots.txt.
 type fetcher struct {
 	robot   bool
-	reader  bool // it had looked at a menu before
+	reader  bool // it had requested a menu before
 	fetched time.Time
 	menu    time.Time // when it looked at a menu
 	rules   *siteRules
@@ -108,7 +109,7 @@ type siteRules struct {
 	hours []readers.Window
 }
 
-// Admit makes a request wait or refuses it if a robot should not have sent it.
+// Admit delays or refuses a request that a robot should not have sent.
 func (e *Enforcer) Admit(r *server.Request) error {
 	from := block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
@@ -130,7 +131,7 @@ func (e *Enforcer) Admit(r *server.Request) error {
 	return nil
 }
 
-// AdmitNow admits any client that is no known robot.
+// AdmitNow reports whether the client has never fetched robots.txt or need not be limited.
 func (e *Enforcer) AdmitNow(r *server.Request) bool {
 	from := block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
@@ -151,11 +152,10 @@ func (e *Enforcer) AdmitNow(r *server.Request) bool {
 	return true
 }
 
-// block returns the address that stands for a client.
+// block returns the address that identifies a client.
 func block(a netip.Addr) netip.Addr { return server.Block(a) }
 
-// isMenu reports whether a selector is that of a menu that exists. Any other proves nothing:
-// a robot can make up names.
+// isMenu reports whether a selector is that of an existing menu. A robot could invent others.
 func (e *Enforcer) isMenu(sel string) bool {
 	name, dir, err := selector.Path(sel)
 	if err != nil || !dir {
@@ -165,7 +165,7 @@ func (e *Enforcer) isMenu(sel string) bool {
 	return snap != nil && snap.Tree.Has(name, true)
 }
 
-// read notes that a client that has not fetched the file looks at a menu.
+// read records that a client that has not fetched robots.txt requests a selector.
 func (e *Enforcer) read(from netip.Addr, sel string) {
 	if !e.isMenu(sel) || !from.IsValid() {
 		return
@@ -185,7 +185,7 @@ func (e *Enforcer) read(from netip.Addr, sel string) {
 	e.readers[from] = now
 }
 
-// fetched notes that a client has got the robots.txt of now.
+// fetched records that a client has fetched the current robots.txt.
 func (e *Enforcer) fetched(from netip.Addr) {
 	snap := e.Site.Now()
 	if !from.IsValid() || snap == nil || e.spared(from) {
@@ -235,7 +235,7 @@ func (e *Enforcer) spared(from netip.Addr) bool {
 	return slices.ContainsFunc(e.Spare, func(p netip.Prefix) bool { return p.Overlaps(all) })
 }
 
-// rulesOf reads the robots.txt of a snapshot, once.
+// rulesOf parses the robots.txt of a snapshot and caches the result.
 func (e *Enforcer) rulesOf(snap *site.Snapshot) *siteRules {
 	if o := e.last.Load(); o != nil && o.snap == snap {
 		return o
@@ -259,8 +259,8 @@ func (e *Enforcer) rulesOf(snap *site.Snapshot) *siteRules {
 	return o
 }
 
-// judge returns which rule a request breaks, "" for none, and for how long the client
-// should wait then. A request that breaks none is counted for the next one's delay.
+// judge returns the rule that a request breaks, or "", and how long to delay it. A request
+// that breaks none restarts the delay for the next one.
 func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why string) {
 	now := e.time()
 	e.mu.Lock()
@@ -300,7 +300,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	if o := c.rules; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w readers.Window) bool { return w.Contains(now) }) {
 		return max(delay, lateBy), "outside its hours"
 	}
-	// Clocks and networks may be off by a tenth of the delay; it is not given twice.
+	// Tolerate requests that are early by up to a tenth of the delay.
 	if early := c.next.Sub(now); early > delay/10 {
 		if early <= maxWait {
 			c.next = c.next.Add(delay)
@@ -314,7 +314,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	return 0, ""
 }
 
-// interval is the time that lies between two requests.
+// interval returns the minimum time between two requests.
 func (o *siteRules) interval(now time.Time) time.Duration {
 	rate, ok := readers.EffectiveRate(o.rates, now)
 	if !ok {
@@ -323,7 +323,7 @@ func (o *siteRules) interval(now time.Time) time.Duration {
 	return max(o.delay, rate.Interval())
 }
 
-// hold makes a request wait, and reports whether it did so to the end.
+// hold delays a request. It returns false if the request's context ended first.
 func (e *Enforcer) hold(ctx context.Context, wait time.Duration) bool {
 	if wait > maxWait || e.waiting.Add(1) > maxWaiting {
 		if wait <= maxWait {

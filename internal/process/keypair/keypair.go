@@ -1,8 +1,5 @@
-// Package keypair keeps the TLS certificates of a server: pairs of files, read
-// again when they have changed, and a self-signed pair for servers that have none.
-//
-// A program with one pair that never changes does not need it: there is
-// tls.LoadX509KeyPair.
+// Package keypair loads TLS certificates, reloads them when their files change, and creates
+// self-signed ones. For one certificate that never changes, tls.LoadX509KeyPair suffices.
 package keypair
 
 import (
@@ -25,14 +22,13 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// CertKey names a certificate, with the chain that belongs to it, and its key, as
-// PEM.
+// CertKey names the PEM files of a certificate with its chain, and of its key.
 type CertKey struct{ Cert, Key string }
 
-// Certificates selects a certificate by SNI. It is safe for many goroutines.
+// Certificates selects a certificate by SNI and reloads changed files. It may be used
+// concurrently.
 type Certificates struct {
-	// Log gets a line for each pair that was read again or cannot be. If nil,
-	// nothing is logged.
+	// Log records each reload and its failures. If nil, nothing is logged.
 	Log *slog.Logger
 
 	guard stall.Guard
@@ -46,13 +42,13 @@ type Certificates struct {
 type pair struct {
 	CertKey
 	cert *tls.Certificate
-	seen [2]disk.Revision // of the files when they were read last, good or not
+	seen [2]disk.Revision // of the files at the last attempt to read them
 }
 
 func (s *Certificates) call() disk.Caller { return disk.Guarded(&s.guard) }
 
-// Add reads a pair and adds it. The first one added is given to clients that
-// ask for no name, or for one that no pair has.
+// Add reads a pair and adds it. Clients that send no name, or a name that no certificate has,
+// get the first pair.
 func (s *Certificates) Add(f CertKey) error {
 	p := &pair{CertKey: f}
 	p.seen, _ = p.stamps(s.call())
@@ -66,8 +62,8 @@ func (s *Certificates) Add(f CertKey) error {
 	return nil
 }
 
-// Fingerprint returns the SHA-256 of the certificate for clients that ask for no name,
-// as clients that trust on first use show it.
+// Fingerprint returns the SHA-256 of the first certificate, in the form that clients with
+// trust on first use show.
 func (s *Certificates) Fingerprint() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +87,8 @@ func (s *Certificates) Files() []CertKey {
 	return all
 }
 
-// Get is for tls.Config.GetCertificate: the first pair that fits the name and the
-// algorithms of the client. Connections that are open keep what they have.
+// Get implements tls.Config.GetCertificate. It returns the first certificate that supports the
+// name and the algorithms of the client.
 func (s *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +103,8 @@ func (s *Certificates) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return s.pairs[0].cert, nil
 }
 
-// Run reads pairs again whose files have changed, once a second, until ctx ends. While they
-// cannot be read, the old pair stays. A nil store has none.
+// Run checks every second whether files have changed, and reloads them, until ctx ends. If
+// they cannot be read, the old pair stays. It may be called on nil.
 func (s *Certificates) Run(ctx context.Context) {
 	if s == nil {
 		return
@@ -125,7 +121,7 @@ func (s *Certificates) Run(ctx context.Context) {
 	}
 }
 
-// Reload reads all pairs again. A nil store has none.
+// Reload reads all pairs again. It may be called on nil.
 func (s *Certificates) Reload() {
 	if s == nil {
 		return
@@ -163,8 +159,9 @@ func (s *Certificates) refresh(all bool) {
 	}
 }
 
-// Check reads all pairs again after the process has changed its rights, and returns why
-// one cannot be read. Its old version stays, and is reported no more until the files change.
+// Check reads all pairs again, after the process has changed its account. If one cannot be
+// read, it returns the error; the old pair stays, and the failure is not reported again until
+// the files change.
 func (s *Certificates) Check() (err error) {
 	if s == nil {
 		return nil
@@ -180,8 +177,8 @@ func (s *Certificates) Check() (err error) {
 	return nil
 }
 
-// stamps returns what the files are now, and keeps them out of all trees that are served.
-// It fails if they do not answer.
+// stamps returns the current revisions of the files, and withholds these files from all served
+// trees. It fails if the file system does not respond.
 func (p *pair) stamps(call disk.Caller) (s [2]disk.Revision, err error) {
 	for i, name := range []string{p.Cert, p.Key} {
 		s[i], err = call.Revision(name)
@@ -195,7 +192,7 @@ func (p *pair) stamps(call disk.Caller) (s [2]disk.Revision, err error) {
 	return s, nil
 }
 
-// maxPEM bounds a file of certificates, in bytes.
+// maxPEM bounds the size of a PEM file, in bytes.
 const maxPEM = 4 << 20
 
 func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
@@ -214,7 +211,7 @@ func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
 	return &cert, nil
 }
 
-// unread names a file once, as it was given.
+// unread returns an error that names the file once.
 func unread(name string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		err = e.Err
@@ -229,8 +226,8 @@ func (s *Certificates) log() *slog.Logger {
 	return s.Log
 }
 
-// InText reports whether a file begins like one with a private key: PEM, of TLS, SSH or PGP,
-// perhaps after a certificate and its chain.
+// InText reports whether a file contains a private key in PEM form (TLS, SSH or PGP), possibly
+// after a certificate chain.
 func InText(r io.Reader) bool {
 	head, _ := io.ReadAll(io.LimitReader(r, 64<<10))
 	return bytes.Contains(head, []byte("PRIVATE KEY"))

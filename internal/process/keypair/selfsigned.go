@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// lifetime is long: clients that know a self-signed certificate by sight ask
-// their users when it changes.
+// lifetime is long, since clients with trust on first use ask their users when a certificate
+// changes.
 const lifetime = 10 * 365 * 24 * time.Hour
 
-// SelfSigned returns the pair NAME.crt and NAME.key in dir, and makes it, for this name or
-// address alone, if neither is there. Nothing is written over. A pair that an earlier gophd
-// has made stays for the names in it.
+// SelfSigned returns the pair NAME.crt and NAME.key in dir. If neither file exists, it creates
+// the pair, for this name or address only. It overwrites nothing. A pair from before version
+// 0.4 stays in use for the names in it.
 func SelfSigned(dir, name string) (CertKey, error) {
 	f, made := Made(dir, name)
 	if made {
@@ -34,7 +34,7 @@ func SelfSigned(dir, name string) (CertKey, error) {
 	return f, nil
 }
 
-// Made returns the pair for a name in dir, and whether one of its files is there.
+// Made returns the pair for a name in dir, and whether one of its files exists.
 func Made(dir, name string) (f CertKey, made bool) {
 	if older := Older(dir); older.names(name) {
 		return older, true
@@ -43,7 +43,7 @@ func Made(dir, name string) (f CertKey, made bool) {
 	return f, exists(f.Cert) || exists(f.Key)
 }
 
-// Named returns the pair in dir that is for one name.
+// Named returns the file names of the pair for one name in dir.
 func Named(dir, name string) CertKey {
 	return CertKey{filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key")}
 }
@@ -51,7 +51,7 @@ func Named(dir, name string) CertKey {
 // Older returns the pair in dir that gophd made, for several names, up to version 0.3.
 func Older(dir string) CertKey { return Named(dir, "gophd") }
 
-// names reports whether a certificate is there and is for a name.
+// names reports whether the certificate exists and is valid for a name.
 func (f CertKey) names(name string) bool {
 	text, err := os.ReadFile(f.Cert)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f CertKey) make(dir string, hosts []string) error {
 func template(hosts []string) *x509.Certificate {
 	t := &x509.Certificate{
 		SerialNumber:          new(big.Int).SetInt64(time.Now().UnixNano()),
-		NotBefore:             time.Now().Add(-time.Hour), // for clients whose clocks are late
+		NotBefore:             time.Now().Add(-time.Hour), // for clients whose clocks are slow
 		NotAfter:              time.Now().Add(lifetime),
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -116,7 +116,7 @@ func template(hosts []string) *x509.Certificate {
 	return t
 }
 
-// writePEM writes a file that is whole once it has its name.
+// writePEM writes a PEM file atomically.
 func writePEM(name, kind string, der []byte, mode fs.FileMode) error {
 	tmp := name + ".new"
 	if err := os.WriteFile(tmp, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode); err != nil {

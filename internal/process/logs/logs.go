@@ -1,14 +1,13 @@
-// Package logs writes the log of a daemon in the form that its reader wants:
+// Package logs writes the log of a daemon in a format that depends on where it goes:
 //
-//	a person at a terminal   one short line for each event, with colours
-//	the journal of systemd   the same line with its priority (sd-daemon(3))
-//	a file, a pipe           key=value, which tools read
-//	a program, when asked    JSON
+//	terminal            one short line per event, in color
+//	systemd's journal   the same line with its priority (sd-daemon(3))
+//	file, pipe          key=value
+//	on request          JSON
 //
-// To log never blocks: lines that a reader does not take are lost and counted. Text
-// from outside reaches no reader as anything but visible characters. A duration is
-// readable for people ("took=1.2ms"); the others get a number, and its unit in the
-// name of the key (took_ms=1.2).
+// Logging never blocks: lines that cannot be written are dropped and counted. Text from outside
+// is escaped to visible characters. Durations are "took=1.2ms" for people and a number with
+// the unit in the key (took_ms=1.2) for programs.
 package logs
 
 import (
@@ -24,7 +23,7 @@ import (
 // Style selects the events to log and their format.
 type Style struct {
 	Level  slog.Level
-	Format string // short, text, json, or auto: by the reader
+	Format string // short, text, json, or auto (as above)
 }
 
 // A Logger is an open log.
@@ -35,7 +34,7 @@ type Logger struct {
 	w         *lossy.Writer
 }
 
-// Open begins to log to w.
+// Open returns a Logger that writes to w.
 func Open(w io.Writer, o Style) *Logger {
 	l := &Logger{w: &lossy.Writer{To: w}, verbose: o.Level <= slog.LevelDebug}
 	format := o.Format
@@ -71,19 +70,19 @@ func formatFor(w io.Writer) string {
 	return "text"
 }
 
-// colours reports whether the terminal is one that knows them, and its user
-// wants them (https://no-color.org).
+// colours reports whether the terminal supports colors and its user has not disabled them
+// (https://no-color.org).
 func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
-// ForPeople reports whether a person reads the log at a terminal.
+// ForPeople reports whether the log goes to a terminal.
 func (l *Logger) ForPeople() bool { return l.forPeople }
 
 // Close writes the remaining lines, for at most 3 s.
 func (l *Logger) Close() { l.w.Flush() }
 
-// Requests is the logger for a server, whose Info entries are its requests: without
-// those that went well, unless a person watches or everything is asked for. An access
-// log is the place for them.
+// Requests returns the logger for server.Server, which logs each request at Info. It drops
+// these entries, since they belong into an access log, unless the log goes to a terminal or is
+// verbose.
 func (l *Logger) Requests() *slog.Logger {
 	if l.forPeople || l.verbose {
 		return l.Logger
@@ -91,8 +90,8 @@ func (l *Logger) Requests() *slog.Logger {
 	return slog.New(warnings{l.Handler()})
 }
 
-// warnings is a handler of warnings and errors alone. It refuses the rest by Enabled,
-// before an entry is made: most requests are never an entry.
+// warnings is a handler that is enabled for warnings and errors only, so that no record is made
+// for most requests.
 type warnings struct{ slog.Handler }
 
 func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// entryHandler writes each entry as a function gives it.
+// entryHandler is a slog.Handler that formats entries with a function.
 type entryHandler struct {
 	w     io.Writer
 	level slog.Level
@@ -28,7 +28,7 @@ func (h *entryHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &next
 }
 
-// WithGroup leaves groups out: people find a key without its group.
+// WithGroup ignores groups.
 func (h *entryHandler) WithGroup(string) slog.Handler { return h }
 
 func (h *entryHandler) Handle(_ context.Context, r slog.Record) error {
@@ -63,12 +63,12 @@ func shortEntry(colours bool) func(attrs []slog.Attr, r slog.Record) string {
 	}
 }
 
-// journalEntry is such a line with its priority, for journalctl -p.
+// journalEntry makes the same entry with a priority, for journalctl -p.
 func journalEntry(attrs []slog.Attr, r slog.Record) string {
 	return fmt.Sprintf("<%d>%s\n", levels[levelOf(r.Level)].priority, sentence(r.Message, fieldsOf(attrs, r)))
 }
 
-// levelOf returns the place in levels of an event's level.
+// levelOf returns the index in levels of a level.
 func levelOf(level slog.Level) (i int) {
 	for level < levels[i].level {
 		i++
@@ -76,8 +76,7 @@ func levelOf(level slog.Level) (i int) {
 	return i
 }
 
-// sentence is an event in one line for people: in words if it is known here, else
-// with its keys.
+// sentence describes an event in one line: known events in words, others with their keys.
 func sentence(msg string, f fields) string {
 	where, hint := place(&f), f.take("hint")
 	failure := f.take("error")
@@ -129,7 +128,7 @@ func sentence(msg string, f fields) string {
 	return diag.Printable(strings.ReplaceAll(b.String(), "\n", "; "))
 }
 
-// place is where in the tree something is: "file:line: ".
+// place returns the place of a problem: "file:line: ".
 func place(f *fields) string {
 	file, line := f.take("file"), f.take("line")
 	switch {
@@ -141,7 +140,7 @@ func place(f *fields) string {
 	return file + ":" + line + ": "
 }
 
-// maxShort is how much of a value people are shown, in bytes.
+// maxShort bounds values in short entries, in bytes.
 const maxShort = 60
 
 func short(s string) string {
@@ -190,7 +189,7 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// milliseconds makes a duration a number, with its unit in the key, for programs.
+// milliseconds replaces a duration by a number with the unit in the key.
 func milliseconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() != slog.KindDuration {
 		return a
@@ -198,7 +197,7 @@ func milliseconds(_ []string, a slog.Attr) slog.Attr {
 	return slog.Float64(a.Key+"_ms", float64(a.Value.Duration())/float64(time.Millisecond))
 }
 
-// take takes a field out and returns its value; "" if there is none.
+// take removes a field and returns its value, or "".
 func (f *fields) take(key string) string {
 	for i, one := range *f {
 		if one.key == key {

@@ -1,6 +1,6 @@
-// Package lossy writes lines without letting a caller wait: for the log and the access log.
-// Lines are collected for a tenth of a second, so that a busy server makes one system call
-// for many. While the file takes nothing, lines beyond a bound are lost and counted.
+// Package lossy writes log lines without blocking the caller. It collects lines for a tenth of
+// a second, so that a busy server writes many with one system call. While the file cannot be
+// written, lines beyond a bound are dropped and counted.
 //
 // Do not use it where every line must be kept.
 package lossy
@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	delay   = 100 * time.Millisecond // lines are collected for one write
-	atOnce  = 64 << 10               // bytes that are written without delay
-	maxKept = 4 << 20                // bytes that wait to be written
+	delay   = 100 * time.Millisecond // time for which lines are collected
+	atOnce  = 64 << 10               // bytes from which they are written without delay
+	maxKept = 4 << 20                // bytes in memory
 	perTell = time.Minute            // between two reports of lost lines
-	endTime = 3 * time.Second        // what is still collected gets so long at the end
+	endTime = 3 * time.Second        // how long Flush waits
 )
 
 // A Writer collects lines. Each Write is one line or several.
 type Writer struct {
 	// To takes the lines; Exchange replaces it.
 	To io.Writer
-	// Form, if not nil, is the last that is done to the lines.
+	// Form, if not nil, transforms the lines before they are written.
 	Form func(lines []byte) []byte
-	// Tell reports lost lines, at most once a minute: those since the last report, and the
-	// error that lost the last of them, nil if there was no room.
+	// Tell is called at most once a minute with the number of lines lost since the last
+	// call, and with the last error; err is nil if there was no room.
 	Tell func(lines int64, err error)
 
 	mu    sync.Mutex
@@ -37,10 +37,10 @@ type Writer struct {
 
 	lost atomic.Int64
 
-	// The rest is used with writing held, which is taken before mu.
+	// Fields guarded by writing, which is locked before mu.
 	writing sync.Mutex
-	spare   []byte // in which the next lines are collected
-	torn    bool   // To ends in a part of a line
+	spare   []byte // the next buffer
+	torn    bool   // the last write ended inside a line
 	told    time.Time
 	toldOf  int64
 }
@@ -69,12 +69,12 @@ func (w *Writer) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// Flush writes the collected lines, and reports whether that ended in time.
+// Flush writes the collected lines. It returns false if that takes more than 3 s.
 func (w *Writer) Flush() bool {
 	done := make(chan struct{})
 	go func() {
 		w.write()
-		w.write() // what Tell has written
+		w.write() // Tell may have written lines
 		close(done)
 	}()
 	select {
@@ -85,8 +85,7 @@ func (w *Writer) Flush() bool {
 	}
 }
 
-// Exchange writes the collected lines and puts another writer in place of To, which it
-// returns.
+// Exchange writes the collected lines, replaces To, and returns the old one.
 func (w *Writer) Exchange(to io.Writer) (old io.Writer) {
 	w.write()
 	w.writing.Lock()
@@ -95,8 +94,8 @@ func (w *Writer) Exchange(to io.Writer) (old io.Writer) {
 	return old
 }
 
-// write writes the collected lines. While it waits, at most two more wait for it: the timer
-// is set again only for the first line and for the one that crosses atOnce.
+// write writes the collected lines. At most two calls wait for a slow one, since the timer is
+// set only by the first line and by the one that reaches atOnce.
 func (w *Writer) write() {
 	w.writing.Lock()
 	defer w.writing.Unlock()

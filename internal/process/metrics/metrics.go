@@ -1,7 +1,5 @@
-// Package metrics offers gophd's numbers to Prometheus, along with metrics of the
-// process and of Go's runtime. The names follow Prometheus' conventions: base
-// units, _total for what only grows. It is made for gophd; see package status
-// for what the numbers mean.
+// Package metrics exports gophd's counters to Prometheus, with metrics of the process and the
+// Go runtime. Package status documents what they mean.
 package metrics
 
 import (
@@ -23,7 +21,7 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Files lists the paths that must be readable for the metrics of the process.
+// Files lists the paths that the sandbox must keep readable for the metrics of the process.
 func Files() []string {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -31,7 +29,7 @@ func Files() []string {
 	return []string{"/proc/self", "/proc/stat"}
 }
 
-// Serve answers at /metrics on l until ctx ends, and closes l.
+// Serve serves /metrics on l until ctx ends, and closes l.
 func Serve(ctx context.Context, l net.Listener, s *status.Stats) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
@@ -54,7 +52,7 @@ func registry(s *status.Stats) *prometheus.Registry {
 	return r
 }
 
-// collector asks for the numbers again each time.
+// collector reads the counters at each scrape.
 type collector struct{ stats *status.Stats }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -81,10 +79,10 @@ var (
 	lost        = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
 )
 
-// Describe describes nothing: Prometheus then checks the metrics as it collects them.
+// Describe sends nothing, which makes this an unchecked collector.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect is for Prometheus.
+// Collect implements prometheus.Collector.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	count := func(d *prometheus.Desc, n int64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
@@ -137,5 +135,5 @@ func severities(list []policy.Report) map[diag.Severity]int {
 	return n
 }
 
-// label makes a label's value of a reason.
+// label converts the reason of a refusal to a label value.
 func label(why string) string { return strings.ToLower(strings.ReplaceAll(why, " ", "_")) }

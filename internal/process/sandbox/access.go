@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What an account may do with a file, as access(2) has it.
+// The kinds of access, as in access(2).
 const (
 	MayRead  = unix.R_OK
 	MayWrite = unix.W_OK
 	MayEnter = unix.X_OK // a directory
 )
 
-// Access reports why an account may not do something with a file: with its ids, if this
-// process is that account or root, else by the modes of the file and of the directories
-// above it. A nil account is that of this process.
+// Access returns an error if an account does not have access of the kind what to a file. If
+// this process is root or that account, it makes the system call with the account's ids.
+// Otherwise it judges by the modes of the file and of the directories above. A nil Identity is
+// the account of this process.
 func (u *Identity) Access(path string, what uint32) error {
 	switch {
 	case u == nil || u.UID == os.Geteuid():
@@ -39,8 +40,8 @@ func (u *Identity) Access(path string, what uint32) error {
 	return err
 }
 
-// Allows reports whether the mode of a file lets an account do something with it. The
-// directories above it and access lists do not count.
+// Allows reports whether the mode of a file permits access to an account. It ignores the
+// directories above and access control lists.
 func (u *Identity) Allows(info fs.FileInfo, what uint32) bool {
 	mode := uint32(info.Mode().Perm())
 	st, ok := info.Sys().(*syscall.Stat_t)
@@ -62,8 +63,8 @@ func access(path string, what uint32) error {
 	return nil
 }
 
-// Closed returns the first directory on the way to a path, or the path itself, that keeps an
-// account from doing something with the path; "" if none does.
+// Closed returns the first directory on the way to a path, or the path itself, that denies
+// access to the account, or "".
 func (u *Identity) Closed(path string, what uint32) string {
 	abs, err := filepath.Abs(path)
 	if err != nil || u.Access(abs, what) == nil {

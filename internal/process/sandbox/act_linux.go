@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canAct: Linux keeps the ids of each thread apart.
+// canAct reports whether act can change ids: on Linux each thread has its own.
 const canAct = true
 
-// act makes a call with the ids of an account, which takes root's rights. The other threads
-// of the process keep theirs. The call must not use another goroutine.
+// act calls call with the ids of an account, on this thread only. It requires root. call must
+// not use other goroutines.
 func (u *Identity) act(call func() error) error {
 	if u.UID == os.Geteuid() {
 		return call()
@@ -33,14 +33,14 @@ func (u *Identity) act(call func() error) error {
 	}
 	result := call()
 	if err := setThread(0, os.Getgid(), groups); err != nil {
-		return fmt.Errorf("acting as user %s: %w", u.Name, err) // and no other goroutine gets this thread
+		return fmt.Errorf("acting as user %s: %w", u.Name, err) // the thread stays locked and ends with the goroutine
 	}
 	runtime.UnlockOSThread()
 	return result
 }
 
-// setThread sets the effective ids of this thread. Root sets the groups, so uid 0 comes first
-// and another one last.
+// setThread sets the effective ids of this thread. Only root may set groups, so it sets uid 0
+// first and any other uid last.
 func setThread(uid, gid int, groups []int) error {
 	const same = ^uintptr(0)
 	setUser := func() syscall.Errno {

@@ -4,5 +4,5 @@ package sandbox
 
 const canAct = false
 
-// act makes a call as this process does: here the ids of one thread cannot be changed.
+// act calls call with the ids of the process: here a thread has no ids of its own.
 func (u *Identity) act(call func() error) error { return call() }

@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 const fstatat = unix.SYS_FSTATAT
 
-// storing are the older calls by which databases name files: this machine has none.
+// storing are the older file system calls that databases use. This machine has none.
 var storing []uint32

@@ -1,14 +1,12 @@
-// Package sandbox takes rights away from the calling process for good.
-// [Identity.Become] drops root's rights. [Enter] forbids all use of files and of the
-// network except the given [Paths], with Landlock (Linux 5.13), and all system calls
-// that serving does not need, with seccomp(2) (amd64, arm64). It is of use to any
-// server that has opened its listeners and from then on only reads a few directories.
+// Package sandbox gives up privileges of the calling process for good. [Identity.Become]
+// drops root. [Enter] restricts files and the network to the given [Paths], with Landlock
+// (Linux 5.13), and system calls to those that serving needs, with seccomp(2) (amd64, arm64).
+// It suits servers that have opened their listeners and then only read a few directories.
 //
-// Do not use it in a program that starts others, or that opens connections: it cannot
-// any more. Where the kernel has seccomp, the process can create no socket except Unix
-// sockets for Paths.Connect; Landlock alone does not see sockets that are not TCP (UDP
-// from ABI 10 on), nor TCP Fast Open. The process can still stat any name, and use its
-// open files.
+// After Enter the process cannot start programs or open connections. With seccomp it can
+// create no sockets except Unix sockets for Paths.Connect. Landlock alone does not cover TCP
+// Fast Open and sockets other than TCP (UDP from ABI 10 on). The process can still stat any
+// name, and use its open files.
 package sandbox
 
 import (
@@ -25,17 +23,17 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// Paths lists the files that may still be used. The names must exist; a
-// directory stands for all that is below it, whatever it is called later.
+// Paths lists the files that remain accessible. They must exist. A directory includes
+// everything below it, also after a rename.
 type Paths struct {
-	Read    []string // files may be read, directories listed
-	Append  []string // files may be written and made, not read or removed
-	Keep    []string // files may be read, written, made, cut and removed: a database
-	Connect []string // Unix sockets, or directories of them, may be connected to
+	Read    []string // read files and list directories
+	Append  []string // create and write files
+	Keep    []string // create, read, write, truncate and remove files, such as a database
+	Connect []string // connect to Unix sockets
 }
 
-// The rights of Paths. None of them runs a program, makes a directory, a link
-// or a device, or moves a file from one directory to another.
+// The rights of Paths. None allows running programs, creating directories, links or devices,
+// or moving files between directories.
 const (
 	canRead   = ll.AccessFSReadFile | ll.AccessFSReadDir
 	canAppend = ll.AccessFSWriteFile | ll.AccessFSMakeReg
@@ -43,7 +41,7 @@ const (
 	ofFiles   = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSResolveUnix // what a file can grant
 )
 
-// Landlock ABIs in which more can be forbidden (landlock(7), Kernel ABI).
+// The Landlock ABIs that can restrict more (landlock(7), Kernel ABI).
 const (
 	abiTruncate = 3 // cutting files off
 	abiTCP      = 4 // TCP: bind and connect
@@ -51,32 +49,31 @@ const (
 	abiUnix     = 9 // connecting to Unix sockets by their names
 )
 
-// Holds says which restrictions are in force.
+// Holds describes the restrictions in force.
 type Holds struct {
-	ABI   int  // of the kernel's Landlock; 0 if there is none
-	Calls bool // system calls are filtered
+	ABI   int  // Landlock ABI of the kernel, or 0
+	Calls bool // seccomp filters system calls
 
 	connects bool // connect(2) is allowed, for Unix sockets
 }
 
-// Files reports whether all use of files outside Paths is forbidden.
+// Files reports whether files outside Paths are inaccessible.
 func (h Holds) Files() bool { return h.ABI > 0 }
 
-// TCP reports whether the process can neither connect nor listen again, not even with
-// an accepted connection. If it may connect to Unix sockets, the filter must allow
-// connect(2) for any socket, and only Landlock forbids TCP.
+// TCP reports whether the process can neither connect nor listen over TCP. If it may connect to
+// Unix sockets, seccomp must allow connect(2), and only Landlock can forbid TCP.
 func (h Holds) TCP() bool { return h.Calls && (!h.connects || h.ABI >= abiTCP) }
 
-// Full reports whether files and system calls are restricted as gophd asks for.
+// Full reports whether both files and system calls are restricted.
 func (h Holds) Full() bool { return h.Files() && h.Calls }
 
-// LogValue returns what holds, for a log.
+// LogValue implements slog.LogValuer.
 func (h Holds) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("landlock_abi", h.ABI), slog.Bool("files", h.Files()), slog.Bool("tcp", h.TCP()),
 		slog.Bool("udp", h.Calls), slog.Bool("signals", h.ABI >= abiSignals || h.Calls), slog.Bool("calls", h.Calls))
 }
 
-// Available returns what Enter would hold on this kernel.
+// Available returns the restrictions that Enter would apply on this kernel.
 func Available() Holds {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
@@ -85,18 +82,17 @@ func Available() Holds {
 	return Holds{ABI: min(abi, Newest.ABI), Calls: filtersCalls()}
 }
 
-// Newest is the newest Landlock that is asked for. Tests ask for older ones.
+// Newest is the newest Landlock ABI that Enter uses. Tests set older ones.
 var Newest = struct {
 	ABI    int
 	Config landlock.Config
 }{11, landlock.V11}
 
-// Enter forbids the whole process, all threads, all use of files outside p, new
-// sockets, other programs and other processes, as far as the kernel can, and returns
-// how far. It cannot be undone. The environment is emptied. If Landlock fails, nothing is
-// forbidden.
+// Enter restricts all threads of the process: no files outside p, no new sockets, programs or
+// access to other processes, as far as the kernel supports it. It returns what is in force. It
+// cannot be undone. It also clears the environment. If Landlock fails, nothing is restricted.
 func Enter(p Paths) (Holds, error) {
-	_, _ = time.Now().Zone() // read once, late, from /usr/share/zoneinfo
+	_, _ = time.Now().Zone() // loads the time zone, which is inaccessible later
 	rules, err := p.rules()
 	if err != nil {
 		return Holds{}, err
@@ -136,7 +132,7 @@ func (p Paths) rules() ([]landlock.Rule, error) {
 				granted &^= ll.AccessFSResolveUnix
 			}
 			if granted == 0 {
-				continue // it cannot be forbidden, either
+				continue // this ABI cannot forbid it, either
 			}
 			rules = append(rules, landlock.PathAccess(granted, name))
 		}
@@ -148,13 +144,10 @@ func (p Paths) rules() ([]landlock.Rule, error) {
 	return rules, failed
 }
 
-// Tree returns what must be readable so that dir can be read: dir, and nothing
-// around it. Only if dir is a symbolic link whose target lies below the directory
-// of the link (current -> releases/7), that directory is readable as a whole, so
-// that the link can be turned to another target later.
-//
-// A root that is exchanged by renaming another directory to its name needs more:
-// see Around.
+// Tree returns the paths that must be readable to serve dir: dir itself. If dir is a symbolic
+// link to a target below the link's directory (current -> releases/7), it is that directory, so
+// that the link can be changed later. To replace dir by renaming another directory, Around is
+// needed.
 func Tree(dir string) ([]string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -176,9 +169,8 @@ func Tree(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// Around returns the directories that hold a file or directory, and its target if a
-// symbolic link leads there, without /. If they are readable, the file can be read even
-// after it was replaced.
+// Around returns the directories that contain a file or directory and, if it is a symbolic
+// link, its target, except /. If they are readable, the file can be read after it was replaced.
 func Around(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil {

@@ -12,31 +12,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The filter lists the system calls of a running server: it accepts, reads, sends,
-// watches, and makes threads. Any other call fails with EPERM. A call that is newer
-// than the list, or clone3(2), whose arguments the filter cannot read, fails with
-// ENOSYS, so that the caller tries an older one. Nothing kills the process.
+// The filter allows the system calls of a running server: accepting, reading, sending, watching
+// files, and creating threads. Other calls fail with EPERM. Calls newer than the list, and
+// clone3(2), whose arguments a filter cannot read, fail with ENOSYS, so that the caller tries an
+// older call. Nothing kills the process.
 
-// A mode says what else a server does.
+// A mode lists what else a server needs.
 type mode struct {
 	connects bool // to Unix sockets
 	stores   bool // files, as databases do
 }
 
-// An allowedCall may be made: always, or if one of its forms fits.
+// An allowedCall is allowed if one of its forms matches.
 type allowedCall struct {
 	number uint32
 	forms  [][]argument // nil: any
 }
 
-// An argument fits if the bits of its mask have this value. The filter sees halves: 2n is
-// the low half of argument n, which is all that the kernel takes of a number, and 2n+1
-// the high half (these machines are little-endian).
+// An argument matches if its bits in mask equal value. BPF reads 32-bit halves: half 2n is the
+// low half of argument n, which is all that the kernel uses of an int, and 2n+1 the high half
+// (these machines are little-endian).
 type argument struct{ half, mask, value uint32 }
 
 const all = ^uint32(0)
 
-// is returns one form for each value of an argument, after others that must fit.
+// is returns a form for each value of an argument, preceded by other arguments that must match.
 func is(half uint32, values []uint32, before ...argument) (forms [][]argument) {
 	for _, v := range values {
 		forms = append(forms, append(append([]argument(nil), before...), argument{half, all, v}))
@@ -46,15 +46,15 @@ func is(half uint32, values []uint32, before ...argument) (forms [][]argument) {
 
 const (
 	namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWCGROUP
-	// nameless is the length of an address without a name: connect(2) takes it to
-	// disconnect (AF_UNSPEC), and for nothing else.
+	// nameless is the length of an address without a name. connect(2) accepts it only to
+	// disconnect a socket (AF_UNSPEC).
 	nameless = 2
-	// newest is the last call that was known when the list was made.
+	// newest is the newest system call that the list takes into account.
 	newest = unix.SYS_MSEAL
 )
 
-// calls returns the calls that a mode allows. Frequent calls with checked arguments
-// come first; kernels remember which calls are allowed with any arguments.
+// calls returns the calls that a mode allows. Frequent calls with checked arguments come first.
+// (The kernel caches which calls are allowed with any arguments.)
 func calls(m mode) []allowedCall {
 	list := []allowedCall{
 		{unix.SYS_SENDTO, [][]argument{{{2 * 3, unix.MSG_FASTOPEN, 0}}}},  // which would connect, past Landlock
@@ -108,10 +108,10 @@ const (
 	offsetArgs = 16
 )
 
-// x32 marks the calls of amd64's 32-bit pointer mode: other calls with the same arch.
+// x32 is the bit of calls of the x32 ABI, which shares the arch of amd64.
 const x32 = 0x40000000
 
-// arch is how the kernel names this machine.
+// arch is the kernel's constant for this machine.
 var arch = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 
 // filter returns the program that the kernel runs at each system call. Each call of
@@ -152,8 +152,8 @@ func filter(m mode) ([]bpf.RawInstruction, error) {
 		deny, missing))
 }
 
-// filterCalls applies the filter to all threads of the process, future ones included
-// (seccomp(2), SECCOMP_FILTER_FLAG_TSYNC).
+// filterCalls applies the filter to all present and future threads of the process
+// (SECCOMP_FILTER_FLAG_TSYNC).
 func filterCalls(m mode) error {
 	raw, err := filter(m)
 	if err != nil {
@@ -164,7 +164,7 @@ func filterCalls(m mode) error {
 		code[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
 	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	runtime.LockOSThread() // the thread that gives up new rights must be the one that asks
+	runtime.LockOSThread() // PR_SET_NO_NEW_PRIVS is per thread
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new rights: %w", err)

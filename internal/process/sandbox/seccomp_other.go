@@ -4,7 +4,7 @@ package sandbox
 
 type mode struct{ connects, stores bool }
 
-// filterCalls has no form for this system.
+// filterCalls does nothing on this system.
 func filterCalls(mode) error { return nil }
 
 // filtersCalls reports whether this system can filter system calls.

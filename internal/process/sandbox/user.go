@@ -17,10 +17,8 @@ type Identity struct {
 	Groups   []int // supplementary groups, besides GID
 }
 
-// LookUpUser finds a user by NAME or NAME:GROUP; without a group it has its
-// own. Both may be numbers, which need not be known to the machine; a number
-// that is not known needs a group. A user that is known has its supplementary
-// groups, too.
+// LookUpUser finds a user by NAME or NAME:GROUP. Both may be numbers. A number without an
+// account requires a group. A user with an account gets its supplementary groups, too.
 func LookUpUser(spec string) (Identity, error) {
 	name, group, hasGroup := strings.Cut(spec, ":")
 	u := Identity{Name: name, GID: -1}
@@ -53,8 +51,8 @@ func LookUpUser(spec string) (Identity, error) {
 	return u, nil
 }
 
-// supplementary returns the groups that a user is in besides its own. One that
-// cannot be found out is left out: that takes a right away and gives none.
+// supplementary returns the supplementary groups of a user. It omits groups that cannot be
+// looked up, which can only remove rights.
 func supplementary(u *user.User) (groups []int) {
 	all, _ := u.GroupIds()
 	for _, g := range all {
@@ -82,7 +80,7 @@ func isUnknown(err error) bool {
 	return errors.As(err, &name) || errors.As(err, &uid)
 }
 
-// id reads a user or group number. 2^32-1 stands for none in the kernel.
+// id parses a user or group id. 2^32-1 means "unchanged" in the kernel, so it is refused.
 func id(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err == nil && n == 1<<32-1 {
@@ -91,9 +89,8 @@ func id(s string) (int, error) {
 	return int(n), err
 }
 
-// Become makes the whole process, all threads, this user in its groups, and
-// makes sure that there is no way back. It takes root's rights to do it, unless
-// the process is that user already.
+// Become changes all threads of the process to this user and its groups, and verifies that it
+// cannot change back. It requires root, unless the process is that user already.
 func (u Identity) Become() error {
 	if os.Getuid() == u.UID && os.Geteuid() == u.UID && os.Getegid() == u.GID {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// monotonic reads the clock that systemd orders messages by.
+// monotonic reads CLOCK_MONOTONIC, which systemd requires with RELOADING=1.
 func monotonic() time.Duration {
 	var ts unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)

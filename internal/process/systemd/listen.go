@@ -21,15 +21,15 @@ type Socket struct {
 	Name string
 }
 
-// Listeners returns the listening sockets that this process was started with
-// (sd_listen_fds(3): LISTEN_FDS, LISTEN_PID), in their order, and none if there
-// are none. It takes them out of the environment; a second call returns none.
+// Listeners returns the listening sockets that systemd has passed (sd_listen_fds(3)), in
+// order. It removes LISTEN_FDS and LISTEN_PID from the environment, so a second call returns
+// none.
 func Listeners() ([]Socket, error) {
 	var all []Socket
 	var failed error
 	for _, f := range activation.Files(true) {
 		l, err := listener(f)
-		_ = f.Close() // the listener has a descriptor of its own
+		_ = f.Close() // the listener has its own descriptor
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("taking over socket %q: %w", f.Name(), err))
 			continue
@@ -45,7 +45,7 @@ func Listeners() ([]Socket, error) {
 	return all, nil
 }
 
-// ErrAccepted is the error for a socket of a unit with Accept=yes.
+// ErrAccepted reports a socket of a unit with Accept=yes.
 var ErrAccepted = errors.New("it is a connection, not a listener")
 
 func listener(f *os.File) (net.Listener, error) {
@@ -54,7 +54,7 @@ func listener(f *os.File) (net.Listener, error) {
 	}
 	l, err := net.FileListener(f)
 	if u, ok := l.(*net.UnixListener); ok {
-		u.SetUnlinkOnClose(false) // its name is systemd's
+		u.SetUnlinkOnClose(false) // systemd owns the name
 	}
 	return l, err
 }

@@ -13,16 +13,15 @@ import (
 // Notifier reports the state of the service to systemd (sd_notify(3)). All methods of a
 // nil Notifier do nothing.
 //
-// The daemon package of go-systemd opens the socket for each message; a process
-// that has put itself into a sandbox cannot do that any more. So this one keeps
-// it open.
+// Unlike package daemon of go-systemd, it keeps the socket open, since a process in the
+// sandbox cannot open another.
 type Notifier struct {
 	conn     net.Conn
-	watchdog time.Duration // 0: systemd expects no signs of life
+	watchdog time.Duration // 0: systemd has no watchdog for the service
 }
 
-// NewNotifier connects to the socket that NOTIFY_SOCKET names. It returns nil
-// if there is none. It removes its variables from the environment.
+// NewNotifier connects to the socket named by NOTIFY_SOCKET, and returns nil if that is unset.
+// It removes the variables from the environment.
 func NewNotifier() (*Notifier, error) {
 	name := os.Getenv("NOTIFY_SOCKET")
 	watchdog, err := watchdogTime()
@@ -39,8 +38,7 @@ func NewNotifier() (*Notifier, error) {
 	return &Notifier{conn, watchdog}, nil
 }
 
-// watchdogTime is how long systemd waits for a sign of life, 0 if it does not
-// (sd_watchdog_enabled(3)).
+// watchdogTime returns the watchdog timeout, or 0 (sd_watchdog_enabled(3)).
 func watchdogTime() (time.Duration, error) {
 	usec := os.Getenv("WATCHDOG_USEC")
 	if pid := os.Getenv("WATCHDOG_PID"); usec == "" || pid != "" && pid != strconv.Itoa(os.Getpid()) {
@@ -53,10 +51,10 @@ func watchdogTime() (time.Duration, error) {
 	return time.Duration(n) * time.Microsecond, nil
 }
 
-// Ready reports that the service serves, for the first time or again after Reloading.
+// Ready reports that the service is ready, after the start or a reload.
 func (n *Notifier) Ready() { n.send("READY=1") }
 
-// Reloading reports that everything is being read again; Ready ends it.
+// Reloading reports a reload, until Ready is called.
 func (n *Notifier) Reloading() {
 	n.send("RELOADING=1\nMONOTONIC_USEC=" + strconv.FormatInt(monotonic().Microseconds(), 10))
 }
@@ -64,17 +62,15 @@ func (n *Notifier) Reloading() {
 // Stopping reports that the service ends.
 func (n *Notifier) Stopping() { n.send("STOPPING=1") }
 
-// send drops messages that systemd does not accept: a service must not fail because its
-// manager is not there.
+// send ignores errors: the service must not fail because its manager is gone.
 func (n *Notifier) send(state string) {
 	if n != nil {
 		_, _ = n.conn.Write([]byte(state))
 	}
 }
 
-// Watch sends a sign of life each half of the time that systemd waits for one, as
-// long as alive returns true, until ctx ends. If systemd does not wait for any, it
-// returns at once. Alive gets a context that ends when the sign is due.
+// Watch pings the watchdog twice per timeout, as long as alive returns true, until ctx ends.
+// Without a watchdog it returns at once. The context of alive ends when the ping is due.
 func (n *Notifier) Watch(ctx context.Context, alive func(context.Context) bool) {
 	if n == nil || n.watchdog == 0 {
 		return

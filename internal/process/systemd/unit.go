@@ -14,7 +14,7 @@ func InUnit() bool {
 	return os.Getenv("INVOCATION_ID") != "" && (!ok || pid == strconv.Itoa(os.Getpid()))
 }
 
-// Activate returns the commands that activate a drop-in of the package (examples/systemd).
+// Activate returns the commands that install a drop-in of the package (examples/systemd).
 func Activate(name string) string {
 	from, to := "/usr/share/gophd/systemd/gophd-"+name+".conf", "/etc/systemd/system/gophd.service.d"
 	if local := "/usr/local" + strings.TrimPrefix(from, "/usr"); exists(local) && !exists(from) {
