@@ -314,6 +314,10 @@ func TestDoctorFindsFaults(t *testing.T) {
 		}, "noindex", "the page of / has noindex: true; the annotations say: false", "systemctl reload gophd"},
 		{"an annotation that is not read", func(m *machine) { m.write("srv/gopher/drafts/.Robots", "Disallow: /\n") },
 			"annotations", "drafts/.Robots", "mv /srv/gopher/drafts/.Robots /srv/gopher/drafts/.robots"},
+		{"an annotation that is a link out of the tree", func(m *machine) {
+			m.write("srv/gopher/drafts/x", "")
+			must(m.T, os.Symlink("/etc/shadow", filepath.Join(m.root, "srv/gopher/drafts/.robots")))
+		}, "annotations", "leads out of the tree", "rm /srv/gopher/drafts/.robots"}, // chmod would open /etc/shadow
 		{"no socket of a program", func(m *machine) {
 			m.set("GOPHD_FASTCGI=/cgi-bin=/run/gophd-programs.sock")
 			text, err := os.ReadFile("../../examples/fastcgi/gophd-programs.socket")

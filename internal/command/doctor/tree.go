@@ -238,6 +238,9 @@ func (x *examination) annotations(v *site.View, path func(label string) string) 
 		case r.Code == policy.CodeUnreadable && self.Access(x.onMachine(dir), sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
 		case r.Code == policy.CodeUnreadable:
 			command = diag.Command("chmod", "o+rX", "--", file)
+			if info, err := os.Lstat(x.onMachine(file)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				command = diag.Command("rm", "--", file) // chmod would open what the link leads to
+			}
 		case r.Severity == diag.Error, r.Code == "R7-MEANT":
 			command = diag.Command("gophd", "robots", "check", "--", x.flags.Root)
 			if user, _, ok := strings.Cut(r.File, "/"); ok && strings.HasPrefix(user, "~") {
