@@ -183,7 +183,7 @@ var codes = []CodeInfo{
 		"none is known"},
 	{CodeUnreadable, diag.Error,
 		"the annotation cannot be read: its directory is denied until it can be",
-		"let everybody read it (a+r) and enter its directory (a+rx), or remove it",
+		"remove it if it is a link or not meant; else let everybody read it (a+r) and enter its directory (a+rx)",
 		diag.Command("chmod", "0", "phlog/.robots")},
 	{CodeVeronicaHost, diag.Notice,
 		"Veronica-2 removes a host that denies / from its list of servers, whatever it allows",
