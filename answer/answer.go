@@ -1,31 +1,35 @@
-// Package answer finds the answer to a selector. No other package does: the fronts
-// (Gopher, web and others) only draw a [Value].
+// Package answer resolves selectors: [Host.Ask] returns what a selector of a site names,
+// as a [Value]. A front (Gopher, the web, Gemini and others) sends the Value in its own
+// protocol.
 //
-//	front → Host.Ask → robots.txt, URL:
-//	                 → sources that come first (programs, status)
-//	                 → Cache
-//	                 → look up → menu or page: Limiter.made → Format.Draw → Cache
-//	                           → file: in memory, or a stream
-//	                           → sources beside the site (feeds, search): Limiter.made → Format.Draw
-//	                           → error
-//
-// A front has a [Format] for each way in which it draws answers, and asks with it. The
-// results are cached by Format, so a front never sees the same menu twice. Host.Quick
-// does the same for answers that need no waiting.
+// To serve a directory tree on port 7070:
 //
 //	tree, err := site.Open("content", site.Config{})
-//	...
+//	if err != nil {
+//		return err
+//	}
 //	go tree.Run(ctx)
 //	front := &gopher.Front{Host: &answer.Host{Site: tree}}
-//	err = (&server.Server{Handler: front}).ListenAndServe(ctx, ":7070")
+//	return (&server.Server{Handler: front}).ListenAndServe(ctx, ":7070")
+//
+// A front passes a [Format], which draws menus and pages. Drawn replies are cached per
+// Format. The steps of Host.Ask:
+//
+//	Host.Ask → robots.txt, URL:
+//	         → Host.Before (programs, status)
+//	         → Cache
+//	         → Site → directory or page: made within the Limiter, drawn, cached
+//	                → file: from memory or as a stream
+//	                → no such name: Host.Beside (feeds, search), made and drawn likewise
+//
+// Host.Quick returns replies that are in memory, without blocking.
 //
 // Guarantees, for every front and host:
 //
-//   - Whatever is denied, hidden or refused is so on each front.
-//   - Menus are made and directories are read only within the bounds of one [Limiter].
-//   - Replies are cached in one [Cache], with stamps of their sources.
-//   - A Value never shows a stranger why something failed: its error does, and is for
-//     the log.
+//   - A resource that is hidden or refused on one front is hidden or refused on all.
+//   - Directories are read, and menus made, only within the bounds of one [Limiter].
+//   - A cached reply is sent only while the stamp of its sources is valid.
+//   - A Value never discloses why something failed. The error does; it is for the log.
 package answer
 
 import (
@@ -38,153 +42,150 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Class is a kind of answer. A selector without an answer yields an error, which has a
-// [server.Kind].
+// A Class is the kind of a Value. A selector that resolves to nothing returns an error
+// instead, which has a [server.Kind].
 type Class int
 
 // The classes.
 const (
 	Menu     Class = iota + 1 // Items
 	File                      // Body, Stream or Open
-	Question                  // Prompt; asked with a query, the selector answers. Items say so to those who cannot be asked.
-	Moved                     // to Selector; Items link it
-	Leaving                   // to URL, which is not on this site and which the client wrote
-	Redirect                  // to URL, an absolute URL or a path, as a program wants it; Items link it
-	Status                    // Prompt is a status line of Gemini, which a program wrote for a client of Gemini
+	Question                  // the client must repeat the request with a query; Prompt or Items ask for it
+	Moved                     // to Selector, which Items link
+	Leaving                   // to URL, outside of the site; the client's selector contains the URL
+	Redirect                  // to URL, absolute or a path, from the output of a program; Items link it
+	Status                    // Prompt is a status line for a Gemini client, from the output of a program
 )
 
-// A Value is the answer to a selector. It must not be changed: several requests may
-// share it.
+// A Value is what a selector resolves to. It must not be modified, since several requests
+// may share it.
 type Value struct {
 	Class Class
 
-	// Selector is the canonical one, the one that menus link: "/", "/phlog/".
+	// Selector is the canonical selector, which menus link: "/", "/phlog/".
 	Selector string
 
 	// Type is the item type: [menu.TypeMenu], [menu.TypeText].
 	Type byte
 
-	// Media is the media type of a File if its Type does not imply one; "" otherwise.
+	// Media is the media type of a File, or "" if it follows from Type and Selector.
 	Media string
 
-	// Charset is the character set of a File that is a text, as media types name it; "" if it
-	// has none.
+	// Charset is the character set of a text, as in media types, or "".
 	Charset string
 
-	// Items are the lines of a Menu. They are nil in an answer from the cache, whose
-	// Body the Format has already drawn.
+	// Items are the lines of a Menu. They are nil if Drawn is set.
 	Items []menu.Item
 
 	// Prompt is the text of a Question.
 	Prompt string
 
-	// URL is where Leaving and Redirect lead to. Permanent is of a Redirect.
+	// URL is the target of Leaving and Redirect. Permanent applies to Redirect.
 	URL       string
 	Permanent bool
 
-	// Body is all of a File or, if Drawn is true, the answer as drawn by the Format. It
-	// must not be changed.
+	// Body is the whole File or, if Drawn is set, the reply as the Format has drawn it.
 	Body  []byte
-	err   error // of a missing name; beside Body, since Host.Quick reads these two alone
+	err   error // cached error for a missing name; next to Body, since Host.Quick reads both
 	Drawn bool
 
-	// Stream is a File that is not in memory. Size is the length of the answer in bytes,
-	// or -1 if the whole Stream is the answer and its length is unknown.
+	// Stream is a File that is not in memory. Size is its length in bytes, or -1 if
+	// unknown: the reply ends with the Stream.
 	Stream io.ReadCloser
 	Size   int64
 
-	// Open returns the Stream of one request, if the File is made while it is sent. It may
-	// call Limited for each piece, so that a slow client holds none of the Limiter's places.
+	// Open, if not nil, returns a Stream for one request: the File is generated while
+	// it is sent. Open may call Limited for each piece, so that a slow client occupies
+	// no place of the Limiter.
 	Open func(*Asked) io.Reader
 
-	// Resource is Stream as a file of the site, if the Format seeks in it.
+	// Resource is the file behind Stream, if Format.Seek is set.
 	Resource *site.Resource
 
-	// Head holds the headers of HTTP that Body has, if the Format sets them. It must not
-	// be changed.
+	// Head holds the HTTP header of Body, if the Format sets it. It must not be
+	// modified.
 	Head map[string][]string
 
-	// Gemtext is the name of the index.gmi that a Menu was made of; "" of any other.
+	// Gemtext is the name of the index.gmi that a Menu was made from, or "".
 	Gemtext string
 
-	// Title is the title of the answer. A Source may set it, or a Format; a file or
-	// directory of the site has Asked.Title.
+	// Title is the title that a Source or a Format has set. For files and directories
+	// of the site, see Asked.Title.
 	Title string
 
-	// HTML is the same as Body, as markup that is safe to show; "" if there is none.
+	// HTML is the Body as safe HTML, or "".
 	HTML string
 
-	name  string      // of a file or directory of the site; "" if it is none
-	dir   bool        // it is a directory
-	stamp *site.Stamp // how long it holds; nil: it is made for each request
+	name  string      // the file or directory of the site; "" if it is none
+	dir   bool        // name is a directory
+	stamp *site.Stamp // valid as long as the answer is; nil: not reusable
 
-	// Keep reports that the answer depends only on reads through Asked.View. A Source
-	// may set it.
+	// Keep reports that the answer depends only on what was read through Asked.View, so
+	// that it may be cached. A Source may set it.
 	Keep bool
 
-	personal bool // it would show the client's address, if it was asked for with it
-	named    bool // it names the host
+	personal bool // the menu shows $REMOTE_ADDR: make it again with the client's address
+	named    bool // the answer contains the server's name and port
 }
 
-// Name returns the name of a file or directory of the site below its root, "." for
-// the root; "" if the answer is none.
+// Name returns the name of the file or directory below the root of the site ("." for the
+// root), or "" if the answer is neither.
 func (a *Value) Name() (name string, dir bool) { return a.name, a.dir }
 
-// Close closes the Stream, if there is one.
+// Close closes the Stream, if any.
 func (a *Value) Close() {
 	if a.Stream != nil {
 		_ = a.Stream.Close()
 	}
 }
 
-// A Format draws the answers of a front. The results are cached, and sent to all
-// requests for the same selector in the same form.
+// A Format draws the answers of a front. Drawn answers are cached and shared by all
+// requests with the same selector and Format.
 type Format struct {
-	// Draw writes an answer down. It runs within the bounds of the Limiter and must
-	// depend on nothing but its arguments and, of the request, on the server's name,
-	// port and, if TLS is true, on whether the connection is encrypted and on
-	// the port of the client's URL. If nil, answers keep their Items.
+	// Draw returns the reply for an answer. It runs within the bounds of the Limiter.
+	// Of the request, it may use the server's name and port only; if TLS is set, also
+	// Request.TLS and Request.URLPort. If nil, Values keep their Items.
 	Draw func(*Asked, *Value) ([]byte, error)
 	TLS  bool
 
-	// Draws reports whether Draw is called for a File, by its name, type and size. If
-	// nil, it is called for no File.
+	// Draws reports whether Draw is called for a File, given its name, type and size.
+	// If nil, Draw is called for menus and questions only.
 	Draws func(*Value) bool
 
-	// Strict: each spelling of a resource but the canonical one is answered with
-	// Moved. Otherwise only those are that robots.txt cannot deny.
+	// Strict answers every spelling of a resource but the canonical selector with
+	// Moved. Otherwise only spellings that evade robots.txt are answered so.
 	Strict bool
 
-	// Paths: selectors are paths of URLs. That of a gopher URL, which has an item type in
-	// front and names nothing, is answered with Moved to what the rest of it names.
+	// Paths means that selectors are paths of URLs. If the path begins with an item type
+	// and names nothing, as in a gopher URL, the answer is Moved to what the rest names.
 	Paths bool
 
-	// Seek: Files of the site are not read into memory, and not converted to UTF-8:
-	// Resource is set.
+	// Seek sets Value.Resource: files are neither read into memory nor converted to
+	// UTF-8.
 	Seek bool
 
-	// Colors: labels of menus have their ANSI colors, for Draw.
+	// Colors keeps the ANSI colors in labels of menus.
 	Colors bool
 
-	// Query: menus of the site depend on the query. Answers to requests with one are
-	// neither shared nor cached.
+	// Query makes menus depend on the query. Answers to requests with a query are not
+	// cached.
 	Query bool
 
-	// Raw: replies of programs are Files, even where they are menus.
+	// Raw returns the output of programs as a File, even if it is a menu.
 	Raw bool
 
-	// Web: URLs are those for browsers.
+	// Web makes Asked.URL return http and https URLs.
 	Web bool
 
-	// Index is the name of the file that answers for its directory if it is there,
-	// such as "index.gmi". If "", each directory is a Menu.
+	// Index is the name of a file that is served in place of its directory, such as
+	// "index.gmi". If "", each directory is a Menu.
 	Index string
 }
 
-// isCapsule reports whether users' trees are those for Gemini.
+// isCapsule reports whether users have the directories for Gemini (-users gemini=PATTERN).
 func (f *Format) isCapsule() bool { return f.Index != "" }
 
-// view returns the tree as a request in a form sees it.
+// view returns the site's tree for a request with a Format.
 func (h *Host) view(ctx context.Context, f *Format) *site.View {
 	v := h.Site.View(ctx)
 	if f.isCapsule() {
@@ -193,83 +194,82 @@ func (h *Host) view(ctx context.Context, f *Format) *site.View {
 	return v
 }
 
-// HostOptions are how a site is answered. They travel as one value from the flags to
-// each host.
+// HostOptions are the options of a Host that come from the command line.
 type HostOptions struct {
 	menu.BuildOptions
 
-	// Lang is the language of the content (BCP 47); "" if it is not known.
+	// Lang is the language of the content (BCP 47), or "" if unknown.
 	Lang string
 
-	// Version is sent in caps.txt.
+	// Version is the server's version in caps.txt.
 	Version string
 
-	// Hosts are the items of a line "%" in a gophermap. If nil, there are none.
+	// Hosts returns the items for a line "%" in a gophermap. It may be nil.
 	Hosts func() []menu.Item
 }
 
-// A Source answers selectors that are no files.
+// A Source answers selectors that name no file, such as programs or searches.
 type Source interface {
-	// Answers reports whether a selector may be the source's. It must not block.
+	// Answers reports whether the source may answer a selector. It must not block.
 	Answers(sel string) bool
 
-	// Answer answers, or returns server.ErrDeclined if the selector is not the
-	// source's. The answer is cached until something that it read through q.View
-	// changes.
+	// Answer returns the answer, or server.ErrDeclined if the source has none. If
+	// Value.Keep is set, the answer is cached until something changes that was read
+	// through q.View.
 	Answer(q *Asked) (*Value, error)
 }
 
 // An Admission decides which requests of a host are answered, on every front.
 type Admission interface {
-	// Admit returns the error of a request that must not be answered. It may block
-	// until the request's context ends, and is called once for a request.
+	// Admit returns an error if a request must not be answered. It is called once per
+	// request, and may block until the request's context ends.
 	Admit(r *server.Request) error
 
-	// AdmitNow reports whether a request may be answered without Admit. It must not
-	// block.
+	// AdmitNow reports whether a request may be answered without a call of Admit. It
+	// must not block.
 	AdmitNow(r *server.Request) bool
 }
 
-// A Runner runs programs of the tree that make menus, or parts of them.
+// A Runner runs programs of the tree that print gophermaps or parts of them.
 type Runner interface {
-	// Runs reports whether it runs a program, by its real name below the root. It must
-	// not block.
+	// Runs reports whether it would run the program name, a real name below the root.
+	// It must not block.
 	Runs(name string) bool
 
-	// Run returns what the program prints. Called is the name that it answers for: the
-	// directory's, if it makes the menu.
+	// Run runs the program name and returns its output. called is the name that it
+	// answers for: the directory, if it prints the whole map.
 	Run(q *Asked, name, called string) (string, error)
 }
 
-// A Host answers for one site, for all fronts. Its fields must not be changed after the
-// first request.
+// A Host resolves the selectors of one site, for all fronts. Its fields must not be
+// changed after the first request.
 type Host struct {
 	Site *site.Site
 	HostOptions
 
-	// Names are the names of the site, in lower case and without a final dot: an item
-	// that leads to one of them is the site's own, whichever the client asked for.
+	// Names are all names of the site, in lower case and without a final dot. An item
+	// with one of them as its host is a link to this site.
 	Names []string
 
-	// Fronts are the ports of the protocols that the server speaks, by the schemes of their
-	// URLs: what such a URL leads to under one of the Names is the site's own.
+	// Fronts are the ports of the fronts, by URL scheme. A URL with such a scheme and
+	// port and one of the Names is a link to this site.
 	Fronts map[string]int
 
-	// Before are asked before the site, each time. Their answers are neither shared nor
+	// Before are the sources that are tried before the site. Their answers are not
 	// cached.
 	Before []Source
 
-	// Beside are asked for selectors that name nothing in the site.
+	// Beside are the sources that are tried for selectors that name nothing in the site.
 	Beside []Source
 
-	// Admission decides first about each request. If nil, all are answered.
+	// Admission is consulted first about each request. If nil, all are admitted.
 	Admission Admission
 
-	// Runner runs the programs of the tree that make menus. If nil, none is run.
+	// Runner runs the programs of the tree that print gophermaps. If nil, none is run.
 	Runner Runner
 
-	// Limiter and Cache belong to the process. If nil, the host has a Limiter of
-	// its own, and keeps nothing.
+	// Limiter and Cache are usually shared by all hosts of a process. If Limiter is
+	// nil, the host has its own; if Cache is nil, nothing is cached.
 	Limiter *Limiter
 	Cache   *Cache
 
@@ -284,28 +284,28 @@ func (h *Host) open() {
 	})
 }
 
-// Asked is a request on its way to its answer.
+// Asked is a request while it is being answered, as sources and formats see it.
 type Asked struct {
 	Host    *Host
 	Request *server.Request
 	Format  *Format
 
-	// View is the site as the request sees it.
+	// View gives access to the site's tree. It records what is read.
 	View *site.View
 
-	name    string              // of the file or directory that is answered; "" if it is none
-	dir     bool                // it is a directory
-	client  string              // the address that a menu shows; "" if it is made for all
-	printed map[string]printed  // by programs of the menu that is made
-	wanted  []menuProgram       // programs that must print before it can be made
-	names   map[string]mapNames // what maps call things, by their directories
-	listed  int                 // titles of listed texts that were read
+	name    string              // the file or directory of the answer; "" if it is neither
+	dir     bool                // name is a directory
+	client  string              // the value of $REMOTE_ADDR in menus; "" in shared answers
+	printed map[string]printed  // the output of programs, by name
+	wanted  []menuProgram       // programs whose output the menu needs
+	names   map[string]mapNames // cached titles and labels of maps, by directory
+	listed  int                 // calls of ListedTitle that have read a text
 }
 
-// Context ends when the answer is no longer wanted.
+// Context returns a context that ends when no client waits for the answer any more.
 func (q *Asked) Context() context.Context { return q.View.Context() }
 
-// Builder makes menus as the host's options say.
+// Builder returns a menu builder with the host's options.
 func (q *Asked) Builder() *menu.Builder {
 	h := q.Host
 	var run func(name, by string) (string, bool, error)

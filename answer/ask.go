@@ -21,11 +21,11 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// IsRobots reports whether a selector asks for robots.txt.
+// IsRobots reports whether a selector names robots.txt.
 func IsRobots(sel string) bool { return selector.IsRobots(sel) }
 
-// Quick returns an answer that is in memory, or a file that can be sent without
-// waiting for a disk. It never blocks.
+// Quick returns an answer that is in memory, or a file that can be sent without waiting
+// for a disk. It never blocks. See [server.Quick].
 func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 	if h.Admission != nil && !h.Admission.AdmitNow(r) {
 		return a, false
@@ -47,8 +47,9 @@ func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 	return h.ready(r, f)
 }
 
-// Ask returns what a selector leads to, written down in a form. The caller closes
-// the answer.
+// Ask resolves the selector of a request, and draws the answer with f if f draws it. The
+// caller must close the Value. The error has a [server.Kind] and is for the log; see
+// [server.ErrorMessage] for what a client may read.
 func (h *Host) Ask(r *server.Request, f *Format) (*Value, error) {
 	if h.Admission != nil {
 		if err := h.Admission.Admit(r); err != nil {
@@ -88,19 +89,18 @@ func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	return v.answer()
 }
 
-// Kept returns the reply to a request if it is in memory, nil if not. It makes nothing, and
-// does not look whether a file has changed unnoticed.
+// Kept returns the cached answer to a request, or nil. It does not check whether files have
+// changed unnoticed.
 func (h *Host) Kept(r *server.Request, f *Format) *Value {
 	return h.kept(r, f, func(s *site.Stamp) bool { return !s.Outdated() })
 }
 
-// Programs reports whether a source may answer a selector before the site does, such as
-// a program.
+// Programs reports whether a source of Before, such as a program, may answer a selector.
 func (h *Host) Programs(sel string) bool {
 	return slices.ContainsFunc(h.Before, func(s Source) bool { return s.Answers(sel) })
 }
 
-// visit is a request that is not answered from memory.
+// visit resolves a request that the cache does not answer.
 type visit struct{ Asked }
 
 func (v *visit) answer() (*Value, error) {
@@ -129,7 +129,7 @@ func (v *visit) answer() (*Value, error) {
 	dir := f.Info.IsDir()
 	if v.Format.Strict {
 		if snap := v.View.Now(); snap != nil {
-			f.Name = snap.Real(f.Name) // an alias leads to the real name
+			f.Name = snap.Real(f.Name) // an alias is moved to the real name
 		}
 		if canonical := selector.Canonical(f.Name, dir); canonical != v.Request.Selector {
 			defer func() { _ = f.Close() }()
@@ -146,8 +146,7 @@ func (v *visit) answer() (*Value, error) {
 	return v.file(f)
 }
 
-// index answers a directory with the file that the Format wants for it, nil if it has
-// none.
+// index returns the answer for a directory whose Format.Index exists, or nil.
 func (v *visit) index(name string, dir bool) (*Value, error) {
 	if v.Format.Index == "" || !dir {
 		return nil, nil
@@ -164,20 +163,20 @@ func (v *visit) index(name string, dir bool) (*Value, error) {
 	return v.file(f)
 }
 
-// aboutName names a copy of robots.txt for people. Menus link to it because a client
-// that fetches the file itself may be taken for a robot.
+// aboutName names a copy of robots.txt for people. Menus link it instead of robots.txt, since
+// a client that fetches robots.txt may be taken for a robot.
 const aboutName = "about-robots"
 
-// documents is the Source of the documents that the server writes itself.
+// documents is the Source of caps.txt and of the copy of robots.txt.
 type documents struct{}
 
-// Answers reports whether a selector names one.
+// Answers reports whether a selector names one of the documents.
 func (documents) Answers(sel string) bool {
 	name := strings.TrimPrefix(sel, "/")
 	return name == "caps.txt" || name == aboutName
 }
 
-// Answer writes it.
+// Answer returns the document.
 func (documents) Answer(q *Asked) (*Value, error) {
 	if strings.TrimPrefix(q.Request.Selector, "/") == "caps.txt" {
 		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(q.Host.Version, robotsCaps(q.Host.Site.Now(), q.Request.Host))}, nil
@@ -190,16 +189,16 @@ func (documents) Answer(q *Asked) (*Value, error) {
 	return &Value{Class: File, Selector: "/" + aboutName, Type: menu.TypeText, Title: "What robots may fetch here", Body: append([]byte(head), a.Body...)}, nil
 }
 
-// isLocal reports whether an item leads to the site and the port that a request reached.
-// Hosts compare as names do: without regard to case and a dot at the end.
+// isLocal reports whether an item links to this site, on the port of the request. Host names
+// are compared without regard to case and a final dot.
 func (q *Asked) isLocal(it menu.Item) bool {
 	name := strings.ToLower(strings.TrimSuffix(it.Host, "."))
 	same := strings.EqualFold(name, strings.TrimSuffix(q.Request.Host, ".")) || q.Host != nil && slices.Contains(q.Host.Names, name)
 	return same && (it.Port == q.Request.Port || it.Port == 0)
 }
 
-// Own reports whether a URL of Gemini leads to the site. Its usual port counts, too: a
-// gateway may lead from there to the port of the front.
+// Own reports whether a Gemini URL links to this site. Both the port of the front and the
+// default port count: a gateway may forward the default port.
 func (q *Asked) Own(u *url.URL) bool {
 	port := cmp.Or(u.Port(), strconv.Itoa(selector.PortOf("gemini")))
 	at, on := q.Host.Fronts["gemini"]
@@ -207,8 +206,8 @@ func (q *Asked) Own(u *url.URL) bool {
 	return ours && q.isLocal(menu.Item{Host: u.Hostname()})
 }
 
-// readable points a menu's links to this site's robots.txt at the copy, unless the tree
-// has a file of that name.
+// readable replaces links to this site's robots.txt by links to its copy for people, unless
+// the tree has a file of that name.
 func (q *Asked) readable(items []menu.Item) {
 	for i := range items {
 		it := &items[i]
@@ -223,7 +222,7 @@ func (q *Asked) readable(items []menu.Item) {
 	}
 }
 
-// robots answers with the file of the snapshot; the first one is waited for.
+// robots returns robots.txt. It waits for the first scan.
 func (h *Host) robots(r *server.Request) (*Value, error) {
 	snap, err := h.Site.Snapshot(r.Context())
 	if err != nil {
@@ -232,8 +231,8 @@ func (h *Host) robots(r *server.Request) (*Value, error) {
 	return &Value{Class: File, Selector: "/robots.txt", Type: menu.TypeText, Body: snap.RobotsAs(r.Host)}, nil
 }
 
-// leaving answers a selector URL:... with a page that leads there, and no other. What is
-// no URL may be the name of a file.
+// leaving returns the answer to a selector "URL:...": a page that redirects there. It returns
+// nil for any other selector, and if the rest is no URL: it may be the name of a file.
 func leaving(sel string) *Value {
 	target, ok := strings.CutPrefix(strings.TrimPrefix(sel, "/"), "URL:")
 	if !ok {
@@ -246,9 +245,9 @@ func leaving(sel string) *Value {
 	return &Value{Class: Leaving, Type: menu.TypeHTML, URL: target, Body: page}
 }
 
-// robotsCaps returns what caps.txt says of the annotation in the root: may the site
-// be indexed, how many seconds to stay away between visits, and how many between
-// requests. Before the first scan it says nothing.
+// robotsCaps returns the fields of caps.txt about robots: whether the site may be indexed,
+// the seconds between visits and between requests, and hashes of the policy and of
+// robots.txt. Before the first scan there are none.
 func robotsCaps(snap *site.Snapshot, name string) [][2]string {
 	if snap == nil {
 		return nil
@@ -268,7 +267,7 @@ func robotsCaps(snap *site.Snapshot, name string) [][2]string {
 	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()}, [2]string{"RobotsFileSHA256", hex.EncodeToString(file[:])})
 }
 
-// ItemType returns the item type of a selector, 0 if it names nothing.
+// ItemType returns the item type of a selector, or 0 if it names no file or directory.
 func (h *Host) ItemType(r *server.Request) byte {
 	name, _, err := selector.Path(r.Selector)
 	if err != nil {
@@ -282,8 +281,8 @@ func (h *Host) ItemType(r *server.Request) byte {
 	return fileType(f)
 }
 
-// public returns err with a kind that a stranger may learn of: a resource that is
-// there but may not be read is not found.
+// public gives err a server.Kind, if it has none. A resource that exists but is not readable
+// is reported as not found.
 func public(err error) error {
 	var e *server.Error
 	switch {

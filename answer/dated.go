@@ -15,15 +15,15 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A DatedText is a text whose name begins with a date, as phlogs have them.
+// A DatedText is a text whose name begins with a date, such as a phlog entry.
 type DatedText struct {
-	Name string // below the root
+	Name string // real name below the root
 	Day  time.Time
 }
 
-// HasFeed reports whether a directory has dated texts, and robots may fetch it. The feed
-// of the root is of the whole site. A feed without an entry says that robots may fetch
-// none of the texts.
+// HasFeed reports whether a directory has a feed: it contains dated texts, and robots may
+// fetch the directory. The root has one if any directory contains dated texts. The feed may
+// be empty, if robots may fetch none of the texts.
 func HasFeed(v *site.View, dir string) bool {
 	snap := v.Now()
 	if snap == nil {
@@ -33,8 +33,8 @@ func HasFeed(v *site.View, dir string) bool {
 	return len(snap.Tree.Phlogs(dir, dir == ".")) > 0 && (dir == "." || !snap.Compiled.DeniedToAll(dir, true))
 }
 
-// NewestTexts returns the newest n dated texts of a directory that robots may fetch, the
-// newest first, under their real names; with deep, the directories below it count, too.
+// NewestTexts returns the newest n dated texts of a directory that robots may fetch, newest
+// first. If deep is true, it includes the directories below.
 func NewestTexts(v *site.View, dir string, deep bool, n int) (list []DatedText, err error) {
 	snap, err := v.Snapshot()
 	if err != nil {
@@ -60,16 +60,16 @@ func NewestTexts(v *site.View, dir string, deep bool, n int) (list []DatedText, 
 	return list, nil
 }
 
-// A Rule is an Allow or Disallow line of robots.txt for robots that no annotation names.
+// A Rule is an Allow or Disallow line of robots.txt in the group "User-agent: *".
 type Rule struct {
 	Line string
 
-	// Prefix begins the names that the rule can match: "phlog/drafts/".
+	// Prefix is the beginning of all names that the rule can match: "phlog/drafts/".
 	Prefix string
 }
 
-// Rules returns the rules of a snapshot. Two snapshots that differ in some rules decide
-// alike about all names that begin with none of their prefixes.
+// Rules returns the rules of a snapshot. If a rule is in only one of two snapshots, their
+// decisions can differ only for names that begin with its Prefix.
 func Rules(snap *site.Snapshot) map[Rule]bool {
 	rules := map[Rule]bool{}
 	all, header := false, false // the group is for all robots; its head has not ended
@@ -90,7 +90,8 @@ func Rules(snap *site.Snapshot) map[Rule]bool {
 	return rules
 }
 
-// literal is the part of a pattern before its first wildcard, as a name.
+// literal returns the part of a pattern before its first wildcard, unescaped, without the
+// leading slash.
 func literal(pattern string) string {
 	if i := strings.IndexAny(pattern, "*$"); i >= 0 {
 		pattern = pattern[:i]

@@ -13,8 +13,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// find opens the file or directory of a selector. A selector that names nothing is tried
-// in its other forms.
+// find opens the file or directory that a selector names. If there is none, it tries the
+// other forms of the selector (selector.Forms).
 func (v *visit) find(sel string) (*site.Resource, error) {
 	f, err := v.lookup(sel)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -43,14 +43,14 @@ func (v *visit) lookup(sel string) (*site.Resource, error) {
 	case dir && !f.Info.IsDir():
 		_ = f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
-	case v.Host.Programs(sel): // all its spellings are denied
+	case v.Host.Programs(sel): // robots.txt denies all spellings
 		return f, nil
 	}
 	return v.open(f, sel)
 }
 
-// open returns a resource, or a pointer to it if this spelling is closed. It waits for
-// the first snapshot, which alone can tell.
+// open returns f, or a *pointer error if the spelling sel is closed. If so, it first waits
+// for the first scan: until then, every spelling counts as closed.
 func (v *visit) open(f *site.Resource, sel string) (*site.Resource, error) {
 	if !v.Host.closed(f.Name, f.Info.IsDir(), sel) {
 		return f, nil
@@ -68,37 +68,37 @@ func (v *visit) open(f *site.Resource, sel string) (*site.Resource, error) {
 	return nil, err
 }
 
-// closed reports whether this spelling of a resource must not show it, since robots.txt
-// denies the canonical selector to some robot that takes this one for allowed.
+// closed reports whether a resource must not be served at the spelling sel: robots.txt denies
+// the canonical selector to some robot that would consider sel allowed.
 func (h *Host) closed(name string, dir bool, sel string) bool {
 	return h.Site.Closed(selector.Canonical(name, dir), sel)
 }
 
-// ClosedPath reports whether the path of a URL must lead to the selector's own spelling
-// instead of showing it, since robots of Gemini and HTTP compare paths as they are
-// escaped: one that takes this path for allowed would get what robots.txt denies.
+// ClosedPath is the same for an escaped URL path, which robots of Gemini and HTTP compare
+// with robots.txt: if true, the front must redirect to the path of sel.
 func (h *Host) ClosedPath(sel, escaped string) bool {
 	return escaped != selector.URIPath(sel) && h.Site.Closed(sel, escaped)
 }
 
-// closedName reports whether a selector that names nothing in the site lacks its slash,
-// and robots.txt denies it with the slash alone.
+// closedName reports whether a selector that lacks its leading slash names a reply of the
+// server, such as "caps.txt", and is closed: robots.txt denies it only with the slash.
 func (v *visit) closedName() bool {
 	sel := v.Request.Selector
 	name, dir, err := selector.Path(sel)
 	if err != nil || dir || strings.HasPrefix(sel, "/") || !v.Host.made("/"+sel) {
 		return false
 	}
-	_, err = v.Host.Site.Snapshot(v.Context()) // the first one is waited for
+	_, err = v.Host.Site.Snapshot(v.Context()) // waits for the first scan
 	return err != nil || v.Host.closed(name, false, sel)
 }
 
-// made reports whether the server itself may generate the answer to a selector.
+// made reports whether a source of generated replies may answer a selector.
 func (h *Host) made(sel string) bool {
 	return documents{}.Answers(sel) || slices.ContainsFunc(h.Beside, func(s Source) bool { return s.Answers(sel) })
 }
 
-// pointer is an answer that links the resource instead of showing it.
+// pointer is the error of a spelling at which a resource is not served. Its answer links the
+// canonical selector.
 type pointer struct{ item menu.Item }
 
 func (v *visit) pointTo(f *site.Resource) *pointer {
@@ -119,8 +119,8 @@ func (p *pointer) answer() *Value {
 	return &Value{Class: Moved, Selector: p.item.Selector, Type: p.item.Type, Items: []menu.Item{p.item}}
 }
 
-// fileType returns the item type of a file or directory; it reads the beginning of
-// a file whose name does not say it.
+// fileType returns the item type of a file or directory. If the name does not determine it,
+// it reads the beginning of the file.
 func fileType(f *site.Resource) byte {
 	if f.Info.IsDir() {
 		return menu.TypeMenu

@@ -14,22 +14,21 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A Target is where an item of a menu leads. If Path and URL are empty, it leads
-// nowhere.
+// A Target is the target of an item's link. If Path and URL are empty, there is no link.
 type Target struct {
-	// Path is the selector of a resource of this site, with its slash in front. Only
-	// one of Path and URL is set.
+	// Path is the selector of a resource of this site, with a leading slash. Only one of
+	// Path and URL is set.
 	Path string
 
-	// URL is the target on another server or protocol. Its scheme is harmless: it only leads
-	// somewhere.
+	// URL is a target on another server or of another protocol. Its scheme is one of
+	// those that are safe to link (not javascript, for example).
 	URL string
 
-	// Asks: the selector answers a question, which is sent with it.
+	// Asks reports that the target takes a query (item type 7).
 	Asks bool
 }
 
-// Target returns where an item leads.
+// Target returns the target of an item's link.
 func (q *Asked) Target(it menu.Item) (t Target) {
 	if IsInfo(it) {
 		return t
@@ -53,31 +52,29 @@ func (q *Asked) Target(it menu.Item) (t Target) {
 		}
 		t.URL = selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: sel}.String()
 		t.Asks = it.Type == menu.TypeSearch
-	case !strings.HasPrefix(it.Selector, "//"): // no resource of ours, and another host's to a browser
+	case !strings.HasPrefix(it.Selector, "//"): // a browser would take "//" for another host
 		t.Path = "/" + strings.TrimPrefix(it.Selector, "/")
 		t.Asks = it.Type == menu.TypeSearch
 	}
 	return t
 }
 
-// IsInfo reports whether an item is a line of information, which leads nowhere.
+// IsInfo reports whether an item is a line of text without a link.
 func IsInfo(it menu.Item) bool {
 	return it.Type == menu.TypeInfo || it.Type == menu.TypeError || it.Type == 0
 }
 
-// A Block is a run of lines of a menu that belong together. Empty lines after it are
-// its own.
+// A Block is a run of lines of a menu, with the empty lines that follow.
 type Block struct {
 	Items []menu.Item
 
-	// Drawn: the lines have columns, which only letters of one width show.
+	// Drawn reports that the lines need a fixed-width font: columns, or a drawing.
 	Drawn bool
 }
 
-// Blocks splits a menu. Lines without an empty line between them are one block, which
-// is drawn if one of them begins with a blank or the line of a box, or has two blanks in a
-// row that do not end a sentence, and they are not prose. Drawn blocks that follow each other
-// are one.
+// Blocks splits a menu at empty lines. A block is Drawn if a line begins with a blank or
+// with the side of a box, or has two blanks in a row that do not end a sentence; prose is
+// not. Adjacent Drawn blocks are merged.
 func Blocks(items []menu.Item) (list []Block) {
 	for len(items) > 0 {
 		b := Block{}
@@ -92,7 +89,7 @@ func Blocks(items []menu.Item) (list []Block) {
 		b.Items, items = items[:n], items[n:]
 		if last := len(list) - 1; last >= 0 && b.Drawn && list[last].Drawn {
 			before := list[last].Items
-			list[last].Items = before[:len(before)+n] // they follow each other in memory
+			list[last].Items = before[:len(before)+n] // the blocks are adjacent in items
 			continue
 		}
 		list = append(list, b)
@@ -112,11 +109,10 @@ func isProse(items []menu.Item) bool {
 	return len(lines) > 1 && Paragraph(lines) == len(lines) && IsProse(lines, false)
 }
 
-// dated matches what a listing with dates has behind a name.
+// dated matches the date and size that follow a name in a listing.
 var dated = regexp.MustCompile(`^ +\d{4}-\d\d-\d\d( +[0-9.]+ [kMGTPE]?B)?$`)
 
-// listed returns the name of the file of an item in a listing; "" if a map has given the
-// item a label.
+// listed returns the file name of an item whose label is that name, as in a listing, or "".
 func listed(it menu.Item) string {
 	base := path.Base(it.Selector)
 	rest, ok := strings.CutPrefix(it.Label, base)
@@ -126,12 +122,12 @@ func listed(it menu.Item) string {
 	return base
 }
 
-// maxListed is how many titles of listed texts a reply reads.
+// maxListed bounds the texts whose titles are read for one reply.
 const maxListed = 200
 
-// ListedTitle returns the title of a text that a listing has under its name, and that name
-// with what the listing has beside it; "" of any other item, and of a text that the reply does
-// not show.
+// ListedTitle returns the title of a text whose item has its file name as its label, and
+// the label. It returns "" for any other item, for a text without a title, and if the reply
+// may not disclose the title (see Shows).
 func (q *Asked) ListedTitle(it menu.Item) (title, beside string) {
 	base, t := listed(it), q.Target(it)
 	name := strings.TrimPrefix(t.Path, "/")
@@ -161,22 +157,23 @@ func isDrawn(line string) bool {
 	return false
 }
 
-// isFrame reports whether a line begins with a corner or a side of a box. A line that only
-// goes across is none: it may stand above a heading.
+// isFrame reports whether a line begins with a corner or side of a box. Horizontal lines do
+// not count: they may be rulers.
 func isFrame(line string) bool {
 	r, _ := utf8.DecodeRuneInString(line)
 	return r == '|' || strings.HasPrefix(line, "+-") || strings.HasPrefix(line, "+=") ||
 		'━' < r && r < '╴' && !strings.ContainsRune("┄┅┈┉╌╍═", r)
 }
 
-// Prose is a paragraph or an item of a list: lines that begin in the same column, all but
-// the last about as long as a line is, of letters with single blanks between words. Verses
-// and lists of short lines are none.
+// Prose is a paragraph or a list item: lines that begin in the same column, all but the last
+// at least fullLine long, with single blanks between words. Verses and lists of short lines
+// are not prose.
 
-// fullLine is from how many columns on a line is one that goes on.
+// fullLine is the number of columns from which the next line may continue a paragraph.
 const fullLine = 40
 
-// Paragraph returns how many of the lines, at least one, may be a paragraph.
+// Paragraph returns how many of the first lines, at least one, are a paragraph by their
+// shape. IsProse then examines the words.
 func Paragraph(lines []string) int {
 	column := indentOf(lines[0])
 	sign := marker(lines[0][column:])
@@ -195,8 +192,10 @@ func Paragraph(lines []string) int {
 	return n
 }
 
-// IsProse reports whether lines that may be a paragraph are one. Two lines or more may have
-// one wide gap, and so may a line that stands alone: it is a heading.
+// IsProse reports whether the lines of a Paragraph are prose: three quarters of the
+// characters are letters, digits or blanks, and there are no wide gaps. Several lines may
+// have one gap. alone means that the line has empty lines around it, as a heading has; then
+// gaps do not matter.
 func IsProse(lines []string, alone bool) bool {
 	letters, all, gaps := 0, 0, 0
 	for _, l := range lines {
@@ -220,10 +219,10 @@ func IsProse(lines []string, alone bool) bool {
 	return 4*letters >= 3*all && (alone || gaps == 0 || gaps == 1 && len(lines) > 1)
 }
 
-// indentOf is how many blanks a line begins with.
+// indentOf returns the number of leading blanks.
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// marker is how wide the sign is that begins an item of a list, with its blank.
+// marker returns the width of a list marker ("* ", "12. ") at the beginning of a line, or 0.
 func marker(line string) int {
 	sign, _, found := strings.Cut(line, " ")
 	if found && (sign == "*" || sign == "-" || sign == "+" || len(sign) > 1 && strings.Trim(sign[:len(sign)-1], "0123456789") == "" && strings.HasSuffix(sign, ".")) {
@@ -232,5 +231,5 @@ func marker(line string) int {
 	return 0
 }
 
-// Columns returns how many columns a line takes.
+// Columns returns the number of columns that a line takes, one per character.
 func Columns(line string) int { return utf8.RuneCountInString(StripEscapes(line)) }

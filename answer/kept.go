@@ -13,15 +13,15 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Cache is a bounded store of answers, each with the stamp that says how long it
-// holds. All hosts and fronts of a process share one. Its methods may be called by
-// many goroutines; a nil one holds nothing.
+// A Cache holds answers in bounded memory. Each has a stamp, with which it is revalidated.
+// All hosts and fronts of a process share one Cache. It may be used concurrently. A nil
+// Cache is empty.
 type Cache struct {
 	kept   keptAnswers
-	misses keptAnswers // missing names; apart, so that a flood of it evicts nothing useful
+	misses keptAnswers // "not found"; separate, so that a flood of them evicts nothing else
 }
 
-// NewCache returns a cache of so many bytes, costs included; nil for none.
+// NewCache returns a cache of max bytes, including its own overhead, or nil if max <= 0.
 func NewCache(max int64) *Cache {
 	if max <= 0 {
 		return nil
@@ -33,7 +33,7 @@ func NewCache(max int64) *Cache {
 	}
 }
 
-// size is how many bytes of answers it keeps.
+// size returns the bytes in use, without misses.
 func (c *Cache) size() int64 {
 	if c == nil {
 		return 0
@@ -43,22 +43,24 @@ func (c *Cache) size() int64 {
 	return c.kept.size
 }
 
-// maxMisses bounds the memory for selectors that name nothing, in bytes.
+// maxMisses bounds the bytes for selectors that were not found.
 const maxMisses = 1 << 20
 
-// cacheKey is where an answer is kept: all that it depends on, besides the site. It
-// never has the query.
+// cacheKey is the key of a cached answer: everything that the answer depends on besides the
+// files. Answers that depend on the query are not cached.
 type cacheKey struct {
 	of       *Host
 	form     *Format
 	selector string
-	host     string // the server's name and port, if the answer has them
-	port     int
-	urlPort  int // likewise, of the URL that the client has asked for
-	tls      bool
+
+	// Set only if the answer contains them.
+	host    string
+	port    int
+	urlPort int
+	tls     bool
 }
 
-// name adds how the client has reached the server.
+// name sets the fields that depend on how the client has reached the server.
 func (k *cacheKey) name(r *server.Request, f *Format) {
 	k.host, k.port = r.Host, r.Port
 	if f.TLS {
@@ -66,16 +68,16 @@ func (k *cacheKey) name(r *server.Request, f *Format) {
 	}
 }
 
-// callKey identifies a making: requests with the same key share one.
+// callKey identifies a call of the Limiter. Concurrent requests with the same key share one.
 type callKey struct {
 	cacheKey
 	query  string
-	client string // its address, if the answer shows that
-	alone  *Asked // the one request that it is for; nil: for all
+	client string // the client's address, if the answer shows it
+	alone  *Asked // the only request of the call, or nil
 }
 
-// top is the top-level directory that a making is for, or the source of its selector; "" for
-// the root.
+// top returns the first part of the selector: the top-level directory whose quota the call
+// uses. It is "" for the root.
 func (k *callKey) top() string {
 	top, _, _ := strings.Cut(strings.TrimPrefix(k.selector, "/"), "/")
 	return top
@@ -85,8 +87,7 @@ func (q *Asked) key(sel string) callKey {
 	return callKey{cacheKey: cacheKey{of: q.Host, form: q.Format, selector: sel}}
 }
 
-// kept returns the answer to a request that was made for another one, nil if there
-// is none.
+// kept returns the cached answer to a request, or nil. holds checks its stamp.
 func (h *Host) kept(r *server.Request, f *Format, holds func(*site.Stamp) bool) *Value {
 	if h.Cache == nil {
 		return nil
@@ -102,7 +103,7 @@ func (h *Host) kept(r *server.Request, f *Format, holds func(*site.Stamp) bool) 
 	return h.Cache.misses.get(h.missing(r.Selector, f), holds)
 }
 
-// missing is where the reply to a selector that names nothing is kept.
+// missing returns the key of the cached reply "not found".
 func (h *Host) missing(sel string, f *Format) cacheKey {
 	if !f.isCapsule() {
 		f = nil
@@ -110,12 +111,12 @@ func (h *Host) missing(sel string, f *Format) cacheKey {
 	return cacheKey{of: h, form: f, selector: sel}
 }
 
-// looking returns a check of stamps that may wait for a file system.
+// looking returns a check of stamps that may read the file system.
 func looking(ctx context.Context) func(*site.Stamp) bool {
 	return func(s *site.Stamp) bool { return s.Look(ctx) }
 }
 
-// keep keeps an answer for requests with the same selector, whatever their query.
+// keep caches an answer for requests with the same selector and any query.
 func (v *visit) keep(a *Value) {
 	p := cacheKey{of: v.Host, form: v.Format, selector: v.Request.Selector}
 	if a.named {
@@ -124,7 +125,7 @@ func (v *visit) keep(a *Value) {
 	v.Host.Cache.put(p, a, v.View.Stamp())
 }
 
-// keepMissing keeps the reply to a selector that names nothing.
+// keepMissing caches the reply to a selector that was not found.
 func (v *visit) keepMissing(err error) {
 	sel := v.Request.Selector
 	_, _, pathErr := selector.Path(sel)
@@ -147,7 +148,7 @@ func (c *Cache) put(p cacheKey, a *Value, stamp *site.Stamp) {
 	}
 }
 
-// keptAnswers is a part of a Cache with a bound of its own.
+// keptAnswers is a part of a Cache with its own bound.
 type keptAnswers struct {
 	max int64
 
@@ -159,16 +160,16 @@ type keptAnswers struct {
 type keptAnswer struct {
 	answer *Value
 	stamp  *site.Stamp
-	used   atomic.Bool // since the eviction last came by
+	used   atomic.Bool // since evict last visited it (second-chance eviction)
 	cost   int64       // bytes
 	cacheKey
 }
 
-// entryCost is about what an entry takes besides its body and stamp, in bytes.
+// entryCost is the approximate size of an entry in bytes, without its body and stamp.
 const entryCost = 400
 
-// get returns the answer at a place, nil if there is none that holds. One that does
-// not hold for sure stays, in case that a slower check finds that it does.
+// get returns the answer for a key if holds accepts its stamp, or nil. A rejected entry stays
+// in the cache unless its stamp is outdated: a check that reads files may still accept it.
 func (c *keptAnswers) get(p cacheKey, holds func(*site.Stamp) bool) *Value {
 	c.mu.RLock()
 	e := c.entries[p]
@@ -190,8 +191,8 @@ func (c *keptAnswers) get(p cacheKey, holds func(*site.Stamp) bool) *Value {
 	return e.answer
 }
 
-// put keeps an answer, unless there is no stamp, it is stale already or it would
-// take more than a quarter of the store.
+// put caches an answer, unless it has no stamp, is outdated already, or would take more than
+// a quarter of the bound.
 func (c *keptAnswers) put(p cacheKey, a *Value, stamp *site.Stamp) {
 	if stamp == nil || stamp.Outdated() {
 		return
@@ -208,8 +209,8 @@ func (c *keptAnswers) put(p cacheKey, a *Value, stamp *site.Stamp) {
 	c.evict()
 }
 
-// evict drops answers that are stale or were not asked for since it came by last, until the
-// rest fits. A map has no order, which is as good as any here.
+// evict drops answers that are outdated or were not used since the last visit, in the random
+// order of the map, until the rest fits.
 func (c *keptAnswers) evict() {
 	for c.size > c.max {
 		for _, e := range c.entries {

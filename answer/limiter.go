@@ -15,93 +15,92 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Making a menu, a feed or a page may cost a thousand times as much as sending one from
-// the cache. Limiter.made makes everything that a request needs:
+// Making a menu, a feed or a page may cost a thousand times as much as sending one from the
+// cache. Limiter.made bounds it:
 //
-//	join requests for the same → wait for a place → f, which spends → result for all
+//	join a call for the same answer → wait for a place → f, which calls spend → result for all
 //
-// Each making begins in a small place. When it has spent more than small bytes, it gives
-// that place back and waits for a large one, so that a small making never waits for a large
-// one. Places are given first come, first served, within shares: an address, and a
-// top-level directory of a host, have at most a quarter of the small places and one large
-// one. So neither a client nor a disk that hangs takes the places of others.
+// A call begins in a small place. When it has spent more than small bytes, it releases that
+// place and waits for a large one, so small answers never wait for large ones. Places are
+// granted first come, first served, within quotas: an address, and a top-level directory of
+// a host, may each use a quarter of the small places and one large place. So neither a
+// client nor a disk that hangs can use up the places.
 //
-// Requests to a program take places, too: of those of the program, an address has a quarter.
+// Each program has places, too (Enter); an address may use a quarter of them.
 //
-// A request gets a result that was begun after it arrived, or one that still holds by its
-// stamp. A making that no request waits for is cancelled.
+// A request gets a result whose making began after the request arrived, or one whose stamp
+// is still valid. A call without a waiting request is cancelled.
 
-// The bounds of all makings of a process.
+// The bounds of all calls of a process.
 const (
 	smallPlaces = 32
 	largePlaces = 2
-	small       = 256 << 10 // bytes that a making may spend in a small place
-	maxSpent    = 96 << 20  // bytes that a making may spend in all
+	small       = 256 << 10 // bytes that a call may spend in a small place
+	maxSpent    = 96 << 20  // bytes that a call may spend in total
 	maxTime     = 30 * time.Second
-	maxWait     = 45 * time.Second // less than the server's default StallTimeout: clients must be answered
-	maxHeld     = 48 << 20         // bytes of large replies in memory besides the cache; then no more are made
+	maxWait     = 45 * time.Second // less than the server's default StallTimeout
+	maxHeld     = 48 << 20         // bytes of large replies in memory, without the cache, from which none is made
 )
 
-// A Limiter bounds the replies that are made for requests at once; see the package's
-// documentation. All hosts of a process share one. The zero value is ready to use.
+// A Limiter bounds how many replies are made concurrently, and what each may cost in time
+// and memory. All hosts of a process share one. The zero value is ready to use.
 type Limiter struct {
-	// What a making has read ends with it (site.View counts it). What is made of that is held
-	// until nobody has it any more, neither a slow client nor the cache: until it is garbage.
-	// What programs have printed goes as it is sent.
-	held    atomic.Int64 // bytes of large replies
-	printed atomic.Int64 // bytes of the output of programs
+	// What a call has read counts in its View until the call ends. A large reply counts in
+	// held until it is garbage: neither being sent nor cached.
+	held    atomic.Int64 // bytes of large replies in memory
+	printed atomic.Int64 // bytes of the output of programs that are read but not sent yet
 
-	events atomic.Uint64 // requests that came and makings that began, in order
+	events atomic.Uint64 // counts arrivals of requests and beginnings of calls
 
 	mu           sync.Mutex
-	calls        map[callKey]*call // that requests join
+	calls        map[callKey]*call // that requests may join
 	small, large places
-	programs     map[any]*places // those that are in use
+	programs     map[any]*places // of running programs
 }
 
-// places are what makings and requests to programs take.
+// places is a semaphore with quotas and a queue.
 type places struct {
-	all, each int // how many there are, and how many of one share
+	all, each int // the number of places, and the quota of each share
 	used      int
-	shares    map[any]int // used, by address and by topShare
-	waiting   []*ticket   // first come first
-	users     int         // requests to the program, if they are a program's
+	shares    map[any]int // places used, by address and by topShare
+	waiting   []*ticket   // in order of arrival
+	users     int         // requests that use a program's places; unused otherwise
 }
 
 func newPlaces(all, each int) places { return places{all: all, each: each, shares: map[any]int{}} }
 
-// A ticket is for a place that is waited for or held. The mutex of the Limiter guards it.
+// A ticket waits for a place or holds one. The mutex of the Limiter guards it.
 type ticket struct {
 	ctx     context.Context
-	askers  []netip.Addr // address blocks: any of them may pay
+	askers  []netip.Addr // address blocks of the requests: the quota of one is used
 	owner   topShare
 	place   *places
-	granted chan struct{} // closed when the place is its own
-	paid    []any         // the shares that it is in; nil: it has no place
+	granted chan struct{} // closed when the place is granted
+	paid    []any         // the shares whose quotas it uses; nil if it holds no place
 }
 
-// A topShare is the share of a top-level directory.
+// A topShare identifies the quota of a top-level directory.
 type topShare struct {
 	of  *Host
 	top string
 }
 
-// call is one result that is being made, for all requests that wait for it.
+// call makes one result for all requests that wait for it.
 type call struct {
 	callKey
-	ticket // its ctx ends when no request waits, and maxTime after the beginning
+	ticket // its ctx ends when no request waits, and at maxTime
 	all    *Limiter
 	cancel context.CancelFunc
-	clock  *time.Timer   // cancels it; stopped while it waits for a place
-	late   atomic.Bool   // the clock has
+	clock  *time.Timer   // calls cancel at maxTime; stopped while the call waits for a place
+	late   atomic.Bool   // clock has fired
 	done   chan struct{} // closed when result and err are set
 	result *Value
 	err    error
-	begun  uint64 // event; 0: not yet
+	begun  uint64 // Limiter.events when f was called, or 0
 	kept   int64  // bytes held by the cache
 
-	// Under the mutex of all:
-	requests int // that wait for it
+	// Guarded by the mutex of all.
+	requests int // that wait for the result
 }
 
 // Errors of exceeded bounds.
@@ -112,8 +111,8 @@ var (
 	errTime     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes longer than %v to make", maxTime)}
 )
 
-// panicked is a panic in a making. It continues in the goroutines of the requests
-// that wait, where the server takes it for an error of theirs alone.
+// panicked is a panic of f. Limiter.made panics with it in the goroutine of each request,
+// where the server recovers.
 type panicked struct {
 	value any
 	stack []byte
@@ -121,7 +120,7 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
 
-// protect turns a panic of f into an error.
+// protect calls f and returns a panic as an error.
 func protect(f func() (*Value, error)) (a *Value, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,9 +130,8 @@ func protect(f func() (*Value, error)) (a *Value, err error) {
 	return f()
 }
 
-// made returns the result of f, which this request shares with all others that ask for
-// the same meanwhile. It returns when ctx ends, and after maxWait. F runs in a goroutine of
-// its own.
+// made calls f in a goroutine and returns its result. Concurrent calls with the same key
+// share one call of f. It fails when ctx ends, and after maxWait.
 func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func(*call) (*Value, error)) (*Value, error) {
 	late := time.NewTimer(maxWait)
 	defer late.Stop()
@@ -159,7 +157,7 @@ func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func
 	}
 }
 
-// join lets a request wait for a making, a new one if there is none.
+// join adds a request to the call for a key, and starts the call if there is none.
 func (l *Limiter) join(who netip.Addr, what callKey, f func(*call) (*Value, error)) *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,7 +183,7 @@ func (l *Limiter) join(who netip.Addr, what callKey, f func(*call) (*Value, erro
 	return k
 }
 
-// leave ends the wait of a request.
+// leave removes a request from a call, and cancels the call if it was the last.
 func (l *Limiter) leave(k *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +194,7 @@ func (l *Limiter) leave(k *call) {
 	}
 }
 
-// forget lets no request join a making any more.
+// forget prevents further requests from joining a call.
 func (l *Limiter) forget(k *call) {
 	if l.calls[k.callKey] == k {
 		delete(l.calls, k.callKey)
@@ -213,7 +211,7 @@ func (k *call) run(f func(*call) (*Value, error)) {
 		defer k.clock.Stop()
 		k.result, k.err = f(k)
 	}
-	k.cancel() // before its place is given back: what goes on of it, left behind, takes no other
+	k.cancel() // before release, so that a part of f that is still running cannot take another place
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k.release()
@@ -223,7 +221,7 @@ func (k *call) run(f func(*call) (*Value, error)) {
 	}
 }
 
-// take waits for a place, in place of the one that the ticket has.
+// take releases the place that the ticket holds, and waits for one of p.
 func (l *Limiter) take(t *ticket, p *places) error {
 	l.mu.Lock()
 	t.release()
@@ -243,7 +241,7 @@ func (l *Limiter) take(t *ticket, p *places) error {
 	return context.Cause(t.ctx)
 }
 
-// fill gives free places to those who wait.
+// fill grants free places to waiting tickets.
 func (p *places) fill() {
 	for i := 0; i < len(p.waiting) && p.used < p.all; {
 		t := p.waiting[i]
@@ -262,8 +260,8 @@ func (p *places) fill() {
 	}
 }
 
-// afford returns the shares that a place is taken from: of an address that asks for it, and
-// of its top-level directory. It returns nil if one is used up.
+// afford returns the two shares whose quotas a ticket would use: an address of its requests,
+// and its top-level directory. It returns nil if a quota is used up.
 func (p *places) afford(t *ticket) []any {
 	if t.owner.top != "" && p.shares[t.owner] >= p.each {
 		return nil
@@ -276,7 +274,7 @@ func (p *places) afford(t *ticket) []any {
 	return nil
 }
 
-// release gives a place back, if the ticket has one.
+// release releases the place of a ticket, if it holds one.
 func (t *ticket) release() {
 	if t.paid == nil {
 		return
@@ -293,7 +291,7 @@ func (t *ticket) release() {
 	p.fill()
 }
 
-// Enter waits for one of the places of a program. The request has it until ctx ends.
+// Enter waits for one of the all places of a program. The request holds it until ctx ends.
 func (q *Asked) Enter(ctx context.Context, program any, all int) error {
 	q.Host.open()
 	l := q.Host.Limiter
@@ -324,9 +322,9 @@ func (q *Asked) Enter(ctx context.Context, program any, all int) error {
 	return l.take(t, p)
 }
 
-// spend bounds the bytes that a making has read and keeps, which its View counts. Beyond the
-// bound of a small place, it waits for a large one. It fails when no request waits any more,
-// and when the making has spent too much.
+// spend bounds the bytes that a call has read and holds in memory, as its View counts them.
+// Beyond the bound of a small place, it waits for a large one. It fails when no request waits
+// any more, and when the call has spent more than maxSpent.
 func (k *call) spend(spent int) error {
 	l := k.all
 	switch {
@@ -341,8 +339,9 @@ func (k *call) spend(spent int) error {
 	}
 	k.clock.Reset(maxTime)
 
-	// Wait a little for large replies to be sent, and collect garbage.
-	for wait := 0; l.held.Load() >= maxHeld+k.kept; wait++ { // of which the cache has the rest
+	// Wait up to 500 ms for large replies to be sent, and collect garbage. The replies
+	// that the cache holds do not count.
+	for wait := 0; l.held.Load() >= maxHeld+k.kept; wait++ {
 		if wait == 500 {
 			return errOverfull
 		}
@@ -354,7 +353,7 @@ func (k *call) spend(spent int) error {
 	return nil
 }
 
-// hold counts a large reply until it is neither sent nor kept any more: until it is garbage.
+// hold counts a large reply in l.held until it is garbage: neither being sent nor cached.
 func (l *Limiter) hold(body []byte) {
 	if len(body) > small {
 		l.held.Add(int64(cap(body)))

@@ -12,8 +12,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// make returns the result of f for a file or directory, drawn in the form of the
-// request. Concurrent requests share it unless it shows the client's address.
+// make returns the answer for a file or directory, which f fills in, drawn by the request's
+// Format. Concurrent requests share it, unless it shows the client's address.
 func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
 	k := v.key(selector.Canonical(name, dir))
 	k.name(v.Request, v.Format)
@@ -48,8 +48,8 @@ func (v *visit) shared(k callKey, name string, dir bool, f func(*Asked, *Value) 
 	})
 }
 
-// limited runs f once for all requests for the same, within the bounds of the Limiter,
-// and draws its result. If the cache holds the result, f is not called.
+// limited calls f within the bounds of the Limiter, once for all concurrent requests with the
+// same key, and draws its result. If the answer is cached, it does not call f.
 func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, error) {
 	h, r, form := q.Host, *q.Request, q.Format
 	return h.Limiter.made(q.Context(), r.Remote.Addr(), k, func(m *call) (*Value, error) {
@@ -89,7 +89,7 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 	})
 }
 
-// draw writes an answer down in the format of the request.
+// draw sets the Body of an answer as the request's Format draws it.
 func (q *Asked) draw(a *Value) error {
 	for i, it := range a.Items {
 		if it.Host == "" && it.Type != menu.TypeInfo && it.Type != menu.TypeError {
@@ -100,7 +100,7 @@ func (q *Asked) draw(a *Value) error {
 		return nil
 	}
 	body, err := q.Format.Draw(q, a)
-	if cap(body)-len(body) > small { // it may be sent for long
+	if cap(body)-len(body) > small { // free the unused part: the body may stay in memory for long
 		body = bytes.Clone(body)
 	}
 	if err == nil {
@@ -109,7 +109,8 @@ func (q *Asked) draw(a *Value) error {
 	return err
 }
 
-// makeMenu makes the menu of a directory, or of a file that is one.
+// makeMenu fills in the menu of a directory or of a menu file. If it needs programs that have
+// not run, it returns an *unprinted error.
 func (v *visit) makeMenu(q *Asked, a *Value) error {
 	list, err := q.Builder().Menu(q.Context(), a.name)
 	if err != nil {
@@ -126,7 +127,8 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 	return nil
 }
 
-// before lets a source answer this one request.
+// before returns the answer of a source of Host.Before. The output of a program is drawn
+// unless the Format sends it unchanged.
 func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	q := &Asked{Host: h, Request: r, Format: f, View: h.view(r.Context(), f)}
 	a, err := s.Answer(q)
@@ -157,16 +159,16 @@ func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 	})
 }
 
-// itemSize is the size of a menu.Item without its text, in bytes.
+// itemSize is the size of a menu.Item in bytes, without its text.
 const itemSize = 64
 
-// load makes a Value of what a program has printed, which may turn out to be a menu.
+// load sets the Body of a program's answer to its output, or Items if the output is a menu.
 func (q *Asked) load(a *Value, body []byte) error {
 	if err := q.View.Keep(len(body)); err != nil {
 		return err
 	}
 	a.Body, a.Stream, a.Size = body, nil, int64(len(body))
-	if a.Media != "" { // the program has said it
+	if a.Media != "" { // the program has sent a Content-Type
 		return nil
 	}
 	a.Type = textType(path.Base(a.Selector), body)
@@ -183,7 +185,7 @@ func (q *Asked) load(a *Value, body []byte) error {
 	return nil
 }
 
-// beside lets a source answer once for all requests for the same.
+// beside returns the answer of a source of Host.Beside, which concurrent requests share.
 func (v *visit) beside(s Source) (*Value, error) {
 	k := v.key(v.Request.Selector)
 	k.query = v.Request.Query
@@ -201,14 +203,14 @@ func (v *visit) beside(s Source) (*Value, error) {
 	return &own, nil
 }
 
-// Limited runs f for this request alone, within the bounds of the Limiter.
+// Limited calls f within the bounds of the Limiter. The result is neither shared nor cached.
 func (q *Asked) Limited(f func(*Asked) (*Value, error)) (*Value, error) {
 	k := q.key(q.Request.Selector)
 	k.alone = q
 	return q.limited(k, f)
 }
 
-// users lists the users of a site for a menu, nil if it has none.
+// users returns a function that lists the users of a site as items, or nil if it has none.
 func users(v *site.View) func() []menu.Item {
 	if !v.HasUsers() {
 		return nil
@@ -222,7 +224,7 @@ func users(v *site.View) func() []menu.Item {
 	}
 }
 
-// address is the client's, as $REMOTE_ADDR stands for it.
+// address returns the client's address, the value of $REMOTE_ADDR in maps.
 func (v *visit) address() string {
 	if addr := v.Request.Remote.Addr(); addr.IsValid() {
 		return addr.Unmap().WithZone("").String()

@@ -13,14 +13,14 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// A menu that programs make is made twice. The first making finds the programs that its
-// maps name. They run for this request alone, and hold no place of the Limiter while
-// they do. The second making puts what they have printed where it belongs.
+// A menu that contains the output of programs is made twice. The first pass finds the
+// programs. They then run for this request alone, without a place of the Limiter. The second
+// pass inserts their output.
 
-// maxPrograms is how many programs run for one menu.
+// maxPrograms bounds the programs of one menu.
 const maxPrograms = 8
 
-// printed is what a program has printed, or why it has not.
+// printed is the output of a program, or its error.
 type printed struct {
 	text string
 	err  error
@@ -28,8 +28,8 @@ type printed struct {
 
 // menuProgram is a program that a menu needs.
 type menuProgram struct {
-	name string // its real name
-	menu bool   // it makes all of the menu
+	name string // real name below the root
+	menu bool   // it prints the whole menu
 }
 
 // unprinted is the error of a menu whose programs have not run yet.
@@ -39,8 +39,7 @@ func (u *unprinted) Error() string { return fmt.Sprintf("made by programs: %v", 
 
 var errManyPrograms = fmt.Errorf("more than %d programs", maxPrograms)
 
-// run is the menu.Builder's Run. A map runs programs of its own tree alone: no author
-// makes the files of others run.
+// run is the Run of a menu.Builder. A map may run only programs of its own author's tree.
 func (q *Asked) run(name, by string) (string, bool, error) {
 	real, ok := q.View.Owned(name, by)
 	if !ok || !q.Host.Runner.Runs(real) {
@@ -57,7 +56,7 @@ func (q *Asked) run(name, by string) (string, bool, error) {
 	return p.text, true, p.err
 }
 
-// menu makes the menu of a directory, or of a file that is one.
+// menu returns the menu of a directory or of a menu file, after running its programs.
 func (v *visit) menu(name string, dir bool) (*Value, error) {
 	a, err := v.make(name, dir, v.makeMenu)
 	var waits *unprinted
@@ -89,15 +88,19 @@ func (v *visit) menu(name string, dir bool) (*Value, error) {
 	})
 }
 
-// The places of a program are few, so a client that reads slowly must not keep one: the
-// output is read ahead of the client. What becomes a page or a menu is read whole, before a
-// making takes a place, since programs may take long.
+// A program has few places, so a client that reads slowly must not occupy one: the output is
+// read ahead of the client. An output that is drawn as a page or a menu is read whole before
+// its call waits for a place, since programs may be slow.
 
+// Bounds in bytes.
 const (
-	maxAhead   = 1 << 20  // bytes of one output that are read ahead
-	maxLoaded  = 4 << 20  // bytes of an output that is read whole
-	maxMap     = 1 << 20  // of one that is a map
-	maxPrinted = 32 << 20 // of all; beyond half of it each is read 16 KiB ahead, beyond it none is read whole
+	maxAhead  = 1 << 20 // of one output that are read ahead
+	maxLoaded = 4 << 20 // of one output that is read whole
+	maxMap    = 1 << 20 // of one output that is a map
+
+	// maxPrinted bounds all outputs in memory. Beyond half of it, each is read only 16 KiB
+	// ahead; beyond it, none is read whole.
+	maxPrinted = 32 << 20
 )
 
 var (
@@ -105,20 +108,21 @@ var (
 	errPrinted  = &server.Error{Kind: server.Busy, Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent", maxPrinted>>20)}
 )
 
-// ahead is the output of a program, read ahead of its reader.
+// ahead reads the output of a program ahead of its reader.
 type ahead struct {
 	src io.ReadCloser
 	all *Limiter
 
 	mu     sync.Mutex
 	change sync.Cond
-	most   int // bytes that are read ahead
+	most   int // bytes to read ahead
 	buf    []byte
-	err    error // of src, or io.EOF
+	err    error // of src; io.EOF at its end
 	closed bool
 }
 
-// ahead returns a reader of src, which it closes at its end. Closing it ends a read of src.
+// ahead returns a reader that reads src ahead. It closes src at its end, or when the reader
+// is closed.
 func (l *Limiter) ahead(src io.ReadCloser) *ahead {
 	a := &ahead{src: src, all: l, most: maxAhead}
 	a.change.L = &a.mu
@@ -131,7 +135,8 @@ func (l *Limiter) ahead(src io.ReadCloser) *ahead {
 	return a
 }
 
-// more reads a part of the output, and reports whether there is more.
+// more reads a chunk and waits until there is room for the next one. It returns false at the
+// end of the output.
 func (a *ahead) more(chunk []byte) bool {
 	n, err := a.src.Read(chunk)
 	a.mu.Lock()
@@ -152,7 +157,7 @@ func (a *ahead) more(chunk []byte) bool {
 	return a.err == nil && !a.closed
 }
 
-// Read takes what was read ahead.
+// Read returns bytes that were read ahead.
 func (a *ahead) Read(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,7 +177,7 @@ func (a *ahead) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// whole returns all of the output, which counts until a is closed.
+// whole returns the whole output, up to most bytes. It counts in Limiter.printed until Close.
 func (a *ahead) whole(most int) ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,7 +195,7 @@ func (a *ahead) whole(most int) ([]byte, error) {
 	return a.buf, nil
 }
 
-// Close ends the output.
+// Close discards the rest of the output and closes its source.
 func (a *ahead) Close() error {
 	a.mu.Lock()
 	if !a.closed {
@@ -203,8 +208,8 @@ func (a *ahead) Close() error {
 	return a.src.Close()
 }
 
-// ReadMap returns the whole output of a program that makes a map. It counts until the
-// request ends.
+// ReadMap returns the whole output of a program that prints a map. It counts as memory of
+// programs until the request ends.
 func (q *Asked) ReadMap(output io.ReadCloser) (string, error) {
 	q.Host.open()
 	a := q.Host.Limiter.ahead(output)

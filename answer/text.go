@@ -18,12 +18,11 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// smallFile is the size from which files leave through sendfile(2), in bytes;
-// smaller ones are read, and kept: to copy so much from memory costs about as much
-// as to open and close a file does.
+// smallFile is the size in bytes below which files are read and cached. Larger ones are sent
+// with sendfile(2). Copying this much costs about as much as opening and closing a file.
 const smallFile = 96 << 10
 
-// ready answers with a file that is to be sent by sendfile(2).
+// ready returns a large file that the kernel has in memory, for Host.Quick.
 func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool) {
 	if form.Draws != nil || form.Seek || selector.IsEscaped(r.Selector) {
 		return a, false
@@ -43,8 +42,8 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	return server.Answer{File: &f}, true
 }
 
-// file answers with a file as long as it was when it was opened: one that grows
-// meanwhile ends there, one that shrinks ends where it does, which is an error.
+// file returns the answer for a file, which it closes or returns as the Stream. The length of
+// the reply is that of the file now. If the file shrinks while it is sent, sending fails.
 func (v *visit) file(f *site.Resource) (*Value, error) {
 	a := &Value{Class: File, Selector: selector.Canonical(f.Name, false), Type: fileType(f), Size: f.Info.Size(), Stream: f, name: f.Name}
 	switch {
@@ -76,13 +75,13 @@ func (v *visit) file(f *site.Resource) (*Value, error) {
 	return a, nil
 }
 
-// decoded reads a text as UTF-8.
+// decoded is a file with a Reader that converts it to UTF-8.
 type decoded struct {
 	io.Reader
 	io.Closer
 }
 
-// Text returns the text of a File as UTF-8, for Format.Draw.
+// Text returns the content of a File as UTF-8, for Format.Draw.
 func (q *Asked) Text(a *Value) ([]byte, error) {
 	body, err := q.File(a)
 	if err != nil || a.name == "" {
@@ -92,7 +91,7 @@ func (q *Asked) Text(a *Value) ([]byte, error) {
 	return body, nil
 }
 
-// File returns all of a File, for Format.Draw.
+// File returns the content of a File unconverted, for Format.Draw.
 func (q *Asked) File(a *Value) ([]byte, error) {
 	if a.name == "" {
 		return a.Body, nil
@@ -119,8 +118,8 @@ func contents(f *site.Resource, size int64) ([]byte, error) {
 	return body[:n], nil
 }
 
-// Read returns the beginning of a text of the site as UTF-8, "" of a file that is none, and
-// whether that is all of it.
+// Read returns up to most bytes of a text of the site, converted to UTF-8, and whether that
+// is the whole text. For a file that is no text it returns "".
 func (q *Asked) Read(name string, most int) (text string, whole bool, err error) {
 	f, err := q.View.Lookup(name)
 	if err != nil {
@@ -139,8 +138,8 @@ func (q *Asked) Read(name string, most int) (text string, whole bool, err error)
 	return string(body), whole, nil
 }
 
-// OwnersLine returns the first line of a file in the root, in which the site's owner says
-// something about all of it; "" if there is none.
+// OwnersLine returns the first line of a file in the root with which the owner configures
+// the site, such as .feed-id, or "".
 func (q *Asked) OwnersLine(name string) string {
 	f, err := q.View.Open(name)
 	if err != nil {
@@ -159,10 +158,10 @@ func (q *Asked) OwnersLine(name string) string {
 	}, StripEscapes(line)))
 }
 
-// maxLine is the longest line of an owner, in bytes.
+// maxLine bounds OwnersLine, in bytes.
 const maxLine = 500
 
-// whole reads the beginning of a file; it fails if the file is shorter.
+// whole reads the first N bytes of a file. It fails with ErrShort if the file is shorter.
 type whole struct{ io.LimitedReader }
 
 func (r *whole) Read(p []byte) (int, error) {
@@ -173,7 +172,7 @@ func (r *whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// small answers with a file that is read into memory, and kept.
+// small reads a file into the Body of its answer and caches the answer.
 func (v *visit) small(f *site.Resource, a *Value) (*Value, error) {
 	body, err := contents(f, a.Size)
 	if err != nil {
@@ -187,8 +186,8 @@ func (v *visit) small(f *site.Resource, a *Value) (*Value, error) {
 	return a, nil
 }
 
-// Reader returns a File from its beginning. If the file has become shorter, its
-// error is server.ErrShort.
+// Reader returns a reader of the Body or the Stream. It fails with server.ErrShort if a file
+// is shorter than Size.
 func (a *Value) Reader() io.Reader {
 	switch {
 	case a.Stream == nil:
@@ -224,12 +223,12 @@ func (a *Value) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// judgedHead is how many bytes of a large text decide its character set.
+// judgedHead is the number of bytes from which the character set of a large text is detected.
 const judgedHead = 4096
 
 var heads = sync.Pool{New: func() any { return new([judgedHead]byte) }}
 
-// charsetOf returns the character set of a file of some size, by its beginning.
+// charsetOf detects the character set of a file from its beginning.
 func (h *Host) charsetOf(name string, f io.ReaderAt, size int64) menu.Charset {
 	head := heads.Get().(*[judgedHead]byte)
 	defer heads.Put(head)
@@ -237,7 +236,7 @@ func (h *Host) charsetOf(name string, f io.ReaderAt, size int64) menu.Charset {
 	return h.Charset.Of(name, head[:n], int64(n) == size)
 }
 
-// textType returns the item type of a file by its name or its beginning.
+// textType returns the item type of a file: by its name, else by its beginning.
 func textType(name string, head []byte) byte {
 	if typ, known := menu.TypeOf(name); known {
 		return typ
@@ -245,7 +244,7 @@ func textType(name string, head []byte) byte {
 	return menu.Sniff(head)
 }
 
-// mayBeText reports whether a name does not say that the file is something else.
+// mayBeText reports whether the name of a file allows it to be a text.
 func mayBeText(name string) bool {
 	typ, known := menu.TypeOf(name)
 	return !known || typ == menu.TypeText
@@ -254,8 +253,9 @@ func mayBeText(name string) bool {
 // isLabelled reports whether the media type of a file may name a character set.
 func isLabelled(name string) bool { return mayBeText(name) || isHTML(name) }
 
-// utf8 returns the body of a file, or its beginning, as it is sent, and the character set of
-// that: a text as UTF-8, if its own is known. Of what menus call binary no byte is changed.
+// utf8 converts the body of a text to UTF-8, if its character set is known, and returns the
+// character set of the result. It returns the body of any other file unchanged. whole reports
+// whether body is the whole file.
 func (h *Host) utf8(name string, body []byte, whole bool) (sent []byte, charset string) {
 	if !isLabelled(name) {
 		return body, ""
@@ -269,8 +269,8 @@ func (h *Host) utf8(name string, body []byte, whole bool) (sent []byte, charset 
 
 const plainText = "text/plain; charset=utf-8"
 
-// mediaTypes are the types of files by their suffixes. Browsers are sent those that could
-// run something, such as HTML, as text.
+// mediaTypes are the media types of files by suffix. Types that a browser could run, such as
+// HTML, are missing: these files are sent as text.
 var mediaTypes = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
 	".bmp": "image/bmp", ".ico": "image/x-icon", ".svg": "image/svg+xml",
@@ -285,8 +285,7 @@ var mediaTypes = map[string]string{
 	".xml": "application/xml; charset=utf-8", ".atom": "application/atom+xml; charset=utf-8", ".rss": "application/rss+xml; charset=utf-8",
 }
 
-// MediaType returns the media type that an answer is sent with where the protocol
-// names one.
+// MediaType returns the media type of an answer, for protocols that send one.
 func (a *Value) MediaType() string {
 	kind := mediaTypes[strings.ToLower(path.Ext(a.Selector))]
 	switch {
@@ -301,8 +300,9 @@ func (a *Value) MediaType() string {
 	return a.Labelled(kind)
 }
 
-// Labelled returns a media type that names a character set with that of an answer. XML that is
-// sent as it is names its own.
+// Labelled returns kind with its charset parameter, if it has one, set to the character set
+// of the answer. For XML of an unknown character set it removes the parameter, since XML
+// declares its own.
 func (a *Value) Labelled(kind string) string {
 	base, _, labelled := strings.Cut(kind, "; charset=")
 	switch {

@@ -19,11 +19,17 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// Title returns the title of a file or directory of the site: the title line of its
-// map, its gophertag, the label that the map of its directory has for it, of a text
-// its first line that says something, or else its name; of the root the host's name. A
-// label and a first line count without their date. It reads maps, and the beginning of a
-// text.
+// Title returns the title of a file or directory of the site. It is the first of these that
+// exists:
+//
+//   - the title line of its gophermap
+//   - its gophertag (for a directory)
+//   - the host name (for the root)
+//   - its label in the gophermap of the directory that contains it, without a date
+//   - the heading or first line of a text, without a date
+//   - its name
+//
+// It reads maps and the beginning of the text.
 func (q *Asked) Title(name string, dir bool) string {
 	base := path.Base(name)
 	if dir || menu.IsMenuFile(base) {
@@ -54,8 +60,8 @@ func (q *Asked) Title(name string, dir bool) string {
 }
 
 // AnswerTitle returns the title of an answer: the Title of a file or directory of the site;
-// of any other what its source calls it, which may be the first line of its menu; "" if it
-// has none.
+// otherwise the title that its source has set, its prompt, or the first line of its menu. It
+// may return "".
 func (q *Asked) AnswerTitle(a *Value) string {
 	switch {
 	case a.name != "":
@@ -70,8 +76,8 @@ func (q *Asked) AnswerTitle(a *Value) string {
 	return ""
 }
 
-// LinkTitle is the Title of a resource that the reply only links. It is the name of one
-// that the reply does not show.
+// LinkTitle returns the Title of a resource that the reply links, or its name if the reply
+// may not disclose the title (see Shows).
 func (q *Asked) LinkTitle(name string, dir bool) string {
 	switch {
 	case q.Shows(name, dir):
@@ -82,8 +88,8 @@ func (q *Asked) LinkTitle(name string, dir bool) string {
 	return path.Base(name)
 }
 
-// Shows reports whether the reply may tell what another resource holds: robots that fetch
-// the reply must not learn what they must not fetch.
+// Shows reports whether the reply may disclose the content of another resource, such as its
+// title: not if robots may fetch the reply but not the resource.
 func (q *Asked) Shows(name string, dir bool) bool {
 	snap := q.View.Now()
 	return snap != nil && (snap.Open(name, dir) || q.name != "" && !snap.Open(q.name, q.dir))
@@ -95,7 +101,8 @@ type mapNames struct {
 	labels map[string]string
 }
 
-// named returns the title and the labels in the map of a directory or in a menu file.
+// named returns the title of a map, and its labels by the names that they link. name is a
+// directory or a menu file.
 func (q *Asked) named(name string) (title string, labels map[string]string) {
 	n, ok := q.names[name]
 	if !ok {
@@ -108,15 +115,15 @@ func (q *Asked) named(name string) (title string, labels map[string]string) {
 	return n.title, n.labels
 }
 
-// maxTitle is the longest title, in bytes.
+// maxTitle bounds titles, in bytes.
 const maxTitle = 200
 
 // opening lists the classes of characters, besides letters and numbers, that may begin a
 // title.
 var opening = []*unicode.RangeTable{unicode.Ps, unicode.Pi, unicode.So}
 
-// CleanTitle makes a line fit to be a title: without the marks that texts have before
-// a heading, without control characters; empty if nothing is left.
+// CleanTitle returns a line as a title: without the marks around a heading ("== Title ==")
+// and control characters, cut off after 200 bytes. It may return "".
 func CleanTitle(line string) string {
 	var b []byte
 	for _, r := range StripEscapes(line) {
@@ -134,7 +141,7 @@ func CleanTitle(line string) string {
 	}
 	words := bytes.Fields(b)
 	if n := len(words); n > 1 && len(bytes.TrimFunc(words[n-1], func(r rune) bool { return strings.ContainsRune("-=*~_|#", r) || DrawsLines(r) })) == 0 {
-		words = words[:n-1] // the other half of the marks
+		words = words[:n-1] // marks behind the heading
 	}
 	return string(bytes.Join(words, []byte(" ")))
 }
@@ -142,8 +149,7 @@ func CleanTitle(line string) string {
 // DrawsLines reports whether a character draws lines or shades (U+2500 to U+259F).
 func DrawsLines(r rune) bool { return '─' <= r && r <= '▟' }
 
-// StripEscapes returns a text without the commands to ANSI terminals in it, such as those
-// that change the color.
+// StripEscapes removes ANSI escape sequences from a text.
 func StripEscapes(text string) string {
 	var b strings.Builder
 	for {
@@ -157,8 +163,8 @@ func StripEscapes(text string) string {
 	}
 }
 
-// column returns the column of an aligned label that is a name: the first with more than
-// three letters, which dates, sizes and marks of a type have not.
+// column returns the name in a label with aligned columns: the first column with more than
+// three letters, which dates, sizes and type marks lack.
 func column(label string) string {
 	if isDrawn(strings.TrimSpace(label)) {
 		for part := range strings.SplitSeq(strings.ReplaceAll(label, "\t", "  "), "  ") {
@@ -176,19 +182,18 @@ func column(label string) string {
 	return label
 }
 
-// Bounds of what is looked for in a text.
+// Bounds of the search for a title.
 const (
-	titleBytes   = 8 << 10 // the beginning that is read
-	titleColumns = 100     // of a line that may be a title
+	titleBytes   = 8 << 10 // read from the text
+	titleColumns = 100     // of the title line
 )
 
-// markedUp are the suffixes of texts whose headings are marked.
+// markedUp are the suffixes of Markdown and gemtext.
 var markedUp = []string{".md", ".markdown", ".gmi", ".gemini"}
 
-// heading returns the title that a text has; empty if it has none. A heading counts in a
-// text whose suffix says that it is marked up. Elsewhere the title is a short line at the
-// beginning with an empty line or a ruler below it. Source, data, lists and drawings have no
-// title.
+// heading returns the title of a text, or "". In HTML it is the title element, in Markdown
+// and gemtext the first heading. In other texts it is a short first line with an empty line or
+// a ruler below it. Source code, data, lists and drawings have no title.
 func (h *Host) heading(name string, r io.Reader) string {
 	begin, _ := io.ReadAll(io.LimitReader(r, titleBytes))
 	whole := len(begin) < titleBytes
@@ -219,7 +224,7 @@ func (h *Host) heading(name string, r io.Reader) string {
 	return title
 }
 
-// isHTML reports whether a name says that a file is HTML.
+// isHTML reports whether the name is that of an HTML file.
 func isHTML(name string) bool {
 	typ, _ := menu.TypeOf(name)
 	return typ == menu.TypeHTML
@@ -227,7 +232,7 @@ func isHTML(name string) bool {
 
 var htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 
-// PlainMarkdown returns the text of a node of Markdown without its marks.
+// PlainMarkdown returns the text of a Markdown node without markup.
 func PlainMarkdown(n ast.Node, src []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -249,7 +254,7 @@ func PlainMarkdown(n ast.Node, src []byte) string {
 
 // marked returns the first heading of Markdown or gemtext outside of fences.
 func marked(lines []string) string {
-	if strings.TrimSpace(lines[0]) == "---" { // metadata in front
+	if strings.TrimSpace(lines[0]) == "---" { // front matter
 		for _, line := range lines[1:] {
 			label, _, _ := strings.Cut(line, ":")
 			if strings.TrimSpace(label) == "title" {
@@ -270,7 +275,7 @@ func marked(lines []string) string {
 		}
 		title := ""
 		if strings.HasPrefix(line, "#") {
-			title = CleanTitle(line) // a date in it belongs to it
+			title = CleanTitle(line) // keeps a date
 		} else if i+1 < len(lines) && strings.TrimSpace(line) != "" && isUnderline(lines[i+1]) {
 			title = TitleOf(line)
 		}
@@ -281,19 +286,18 @@ func marked(lines []string) string {
 	return ""
 }
 
-// isUnderline reports whether a line makes a heading of the one above (CommonMark,
-// section 4.3).
+// isUnderline reports whether a line is the underline of a heading (CommonMark section 4.3).
 func isUnderline(line string) bool {
 	line = strings.TrimRight(line, " \r")
 	return len(line) > 1 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
-// firstLine returns the title of a text that is not marked up.
+// firstLine returns the title of a text without markup.
 func firstLine(lines []string) string {
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		if IsRuler(line) {
-			continue // nothing, or a ruler
+			continue
 		}
 		label, rest, _ := strings.Cut(line, ":")
 		if strings.EqualFold(label, "title") && CleanTitle(rest) != "" { // other fields may follow
@@ -313,22 +317,22 @@ func firstLine(lines []string) string {
 	return ""
 }
 
-// IsRuler reports whether a line is empty, or is one mark many times.
+// IsRuler reports whether a line is empty or repeats one punctuation mark.
 func IsRuler(line string) bool {
 	line = strings.TrimSpace(line)
 	return line == "" || strings.IndexByte("=-*~_#+.", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
 }
 
-// sources are the suffixes of texts for programs: source, patches, data and markup.
+// sources are the suffixes of source code, patches, data and markup.
 var sources = strings.Fields(`.ada .asm .atom .awk .bas .bash .bat .c .cc .cfg .clj .cmake .cob .conf .cpp .cs .css .csv .cxx .d .dart .diff .el .erl .ex .f .f90 .fish
 	.forth .fs .fth .go .gradle .h .hh .hpp .hs .htm .html .ics .ini .java .jl .js .json .jsonl .kt .lisp .log .lua .m .m3u .m4 .mk .ml .nim .opml .p .pas .patch .php .pl .pls
 	.pm .ps1 .py .r .rb .rkt .rs .rss .s .scala .scm .sed .sh .sql .srt .svg .swift .tcl .tex .toml .ts .tsv .v .vb .vcf .vhd .vim .vtt .xhtml .xml .xsl .yaml .yml .zig .zsh`)
 
-// sourceStarts are what a text for programs begins with.
+// sourceStarts are the beginnings of such texts.
 var sourceStarts = []string{"#!", "#include", "#define", "#pragma", "<?", "<!", "<html", "<svg", "{", "//", "/*", "--- a/", "@@ ", "diff ", "Index: ", "%!"}
 
-// IsSource reports whether a text is for programs, so that none of its lines means more than
-// another: by its suffix, or by how its first line begins.
+// IsSource reports whether a text is source code, data or the like, and so has no title. It
+// judges by the suffix, and by the beginning of the first line.
 func IsSource(name, first string) bool {
 	if slices.Contains(sources, strings.ToLower(path.Ext(name))) {
 		return true
@@ -340,7 +344,7 @@ func IsSource(name, first string) bool {
 	return slices.ContainsFunc(sourceStarts, func(start string) bool { return strings.HasPrefix(first, start) })
 }
 
-// TitleOf returns the title in a line of a text: without a date, and without "Title:".
+// TitleOf returns a line of a text as a title, without a date and without "Title:".
 func TitleOf(line string) string {
 	line = undated(line)
 	if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(label), "title") {
@@ -349,7 +353,7 @@ func TitleOf(line string) string {
 	return CleanTitle(line)
 }
 
-// undated takes the date off that a line begins or ends with.
+// undated removes a date at the beginning or the end of a line.
 func undated(line string) string {
 	line = strings.TrimSpace(line)
 	if _, rest, ok := menu.CutDay(line); ok {

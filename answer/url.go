@@ -11,7 +11,7 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// URL returns the URL of a resource of the site in the protocol that was asked.
+// URL returns the URL of a resource of the site in the protocol of the request.
 func (q *Asked) URL(typ byte, sel string) string {
 	switch r := q.Request; {
 	case q.Format != nil && q.Format.Web:
@@ -23,7 +23,7 @@ func (q *Asked) URL(typ byte, sel string) string {
 	}
 }
 
-// GopherURL is the URL of a resource for a Gopher client.
+// GopherURL returns the gopher URL of a resource.
 func GopherURL(r *server.Request, typ byte, sel string) string {
 	if sel == "/" {
 		sel = ""
@@ -31,8 +31,8 @@ func GopherURL(r *server.Request, typ byte, sel string) string {
 	return selector.URL{Host: r.Host, Port: r.Port, Type: typ, Selector: sel, TLS: r.TLS && r.Protocol == ""}.String()
 }
 
-// WebURL is the URL of a resource for a browser, on the port that it has asked for, else on
-// Gopher's.
+// WebURL returns the http or https URL of a resource, on the port that the client has
+// requested, or else on the Gopher port.
 func WebURL(r *server.Request, sel string) string {
 	scheme := "http"
 	if r.TLS {
@@ -51,21 +51,21 @@ func pathURL(scheme, host string, port int, sel string) string {
 	return scheme + "://" + host + selector.URIPath(sel)
 }
 
-// Reference returns a relative reference (RFC 3986 section 4.2) to a resource of the
-// site. It begins with one slash, so that no host can be read in it.
+// Reference returns a relative reference (RFC 3986 section 4.2) to a resource of the site.
+// It begins with exactly one slash: after two, a client would expect a host.
 func Reference(sel string) string {
 	return selector.URIPath("/" + strings.TrimLeft(sel, "/"))
 }
 
-// untyped answers the path of a gopher URL, which has an item type in front (RFC 4266,
-// section 2.1), with Moved to what the rest of the path names; nil if that names nothing.
+// untyped answers a selector that begins with an item type, as the path of a gopher URL does
+// (RFC 4266 section 2.1), with Moved to the rest. It returns nil if the rest names nothing.
 func (h *Host) untyped(r *server.Request, f *Format) *Value {
 	path := r.Selector
 	if len(path) < 2 || len(path) > 2 && path[2] != '/' || !menu.IsType(path[1]) {
 		return nil
 	}
 	rest := cmp.Or(path[2:], "/")
-	if h.Programs(rest) { // which is not run to find out
+	if h.Programs(rest) { // do not run the program
 		rest, _, _ = strings.Cut(rest, "?")
 		return &Value{Class: Moved, Selector: rest}
 	}
@@ -80,7 +80,7 @@ func (h *Host) untyped(r *server.Request, f *Format) *Value {
 	}
 	a.Close()
 	to := a.Selector
-	if strings.HasSuffix(rest, "/") { // whose index may have answered
+	if strings.HasSuffix(rest, "/") { // a.Selector may be that of the index
 		to = rest
 	}
 	return &Value{Class: Moved, Selector: to}

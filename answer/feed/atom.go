@@ -1,10 +1,9 @@
-// Package feed makes feeds of dated texts, as phlogs have them: each file whose name
-// begins with a date is an entry.
+// Package feed makes Atom feeds of phlogs: each text whose name begins with a date is an
+// entry.
 //
 //	site or directory → dated texts, newest first → titles, texts → Atom (RFC 4287), or a page of links
 //
-// Feeds leave out everything that robots may not fetch: the programs that read feeds for
-// people are robots, too.
+// Feeds omit what robots may not fetch, since feed readers are robots, too.
 package feed
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/gophd/gophd/answer"
 )
 
-// atom is a feed as encoding/xml writes it. All of it may come from a stranger.
+// atom is an Atom feed for encoding/xml. None of its strings is trusted.
 type atom struct {
 	XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
 	ID      string   `xml:"id"`

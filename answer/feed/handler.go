@@ -13,8 +13,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Name is the name of each feed. PageName is the same feed as a page of links, to which
-// readers of Gemini subscribe: "Subscribing to Gemini pages", a companion specification.
+// Name is the file name of feeds. PageName is the name of the same feed as a page of links,
+// for Gemini clients (the companion specification "Subscribing to Gemini pages").
 const (
 	Name     = "feed.xml"
 	PageName = "feed.gmi"
@@ -22,30 +22,28 @@ const (
 
 // Bounds of a feed.
 const (
-	maxEntries = 50      // texts, the newest ones
-	maxWhole   = 20      // of them are in the feed as a whole,
-	maxContent = 1 << 20 // as far as they take no more bytes than this
+	maxEntries = 50      // entries
+	maxWhole   = 20      // entries that include the text
+	maxContent = 1 << 20 // bytes of texts in all entries
 )
 
-// Feeds is the answer.Source of the feed of the whole site, in the root, and of those of
-// all directories with dated texts.
+// Feeds is the answer.Source of feeds: each directory with dated texts has one, and the root
+// has one for the whole site.
 type Feeds struct {
-	// Web reports whether the same port shows the site to browsers; entries link
-	// there, too.
+	// Web adds links to the web front on the same port.
 	Web bool
 
-	// HTML returns a text as HTML, for the entry of the file of that name. If nil, the
-	// lines of a text are shown as they are.
+	// HTML renders the text of a file as HTML. If nil, texts are shown preformatted.
 	HTML func(q *answer.Asked, name, text string) string
 }
 
-// Answers reports whether a selector has the name of a feed.
+// Answers reports whether the last part of a selector is the name of a feed.
 func (*Feeds) Answers(sel string) bool {
 	name, isDir, err := selector.Path(sel)
 	return err == nil && !isDir && (path.Base(name) == Name || path.Base(name) == PageName)
 }
 
-// Answer makes a feed.
+// Answer returns the feed.
 func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 	name, _, err := selector.Path(q.Request.Selector)
 	if err != nil {
@@ -72,7 +70,7 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 // MediaType is the media type of feeds.
 const MediaType = "application/atom+xml"
 
-// texts returns the texts of the feed of a directory; ErrDeclined if it has no feed.
+// texts returns the entries of a directory's feed, or ErrDeclined if it has no feed.
 func texts(v *site.View, dir string) ([]answer.DatedText, error) {
 	list, err := answer.NewestTexts(v, dir, dir == ".", maxEntries)
 	if err == nil && len(list) == 0 && !answer.HasFeed(v, dir) {
@@ -81,7 +79,7 @@ func texts(v *site.View, dir string) ([]answer.DatedText, error) {
 	return list, err
 }
 
-// feed puts the feed of a directory together.
+// feed returns the Atom feed of a directory.
 func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom {
 	sel := selector.Canonical(dir, true)
 	owner := tagOwner(q)
@@ -106,15 +104,15 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 	return f
 }
 
-// An owner is the authority in the ids of entries, and since when it is one. An id must
-// not change when the text can be reached in another way (RFC 4287 section 4.2.6), and no
-// other site may have it. So it is a tag (RFC 4151) made of a name that the site's owner
-// has, the day of the text, and its selector.
+// An owner is the authority in the ids of entries: a name, and a date on which the site's
+// owner held it. Ids are tag URIs (RFC 4151) of the owner, the day of the text and its
+// selector. They must be unique and must not change when the text moves to another URL
+// (RFC 4287 section 4.2.6).
 type owner struct{ name, since string }
 
-// IDName is the file in the root with the authority in ids, such as
-// "gopher.example.org,2026". It keeps the ids of a site that gets another name. Without it
-// the host's name is the authority.
+// IDName is a file in the root that sets the authority in ids, such as
+// "gopher.example.org,2026", so that ids survive a change of the host name. Without it, the
+// host name is the authority.
 const IDName = ".feed-id"
 
 var validOwner = regexp.MustCompile(`^(?:[a-z0-9._-]+@)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?,\d{4}(?:-\d\d){0,2}$`)
@@ -127,7 +125,7 @@ func tagOwner(q *answer.Asked) owner {
 	return owner{name: strings.ToLower(strings.ReplaceAll(q.Request.Host, ":", "-"))}
 }
 
-// tag returns the id of a resource with a date; "" stands for one that lasts.
+// tag returns the id of a resource. day is the day of a text, or "" for a feed.
 func (o owner) tag(sel, day string) string {
 	switch {
 	case o.since != "":
@@ -138,8 +136,8 @@ func (o owner) tag(sel, day string) string {
 	return "tag:" + o.name + "," + day + ":" + selector.URIPath(sel)
 }
 
-// links returns the URLs of a resource. Readers take the first alternate, or the last: both
-// lead to a program that speaks the protocol that was asked.
+// links returns the links of an entry or feed. Feed readers follow either the first or the
+// last alternate link, so each alternate is a URL that the client of this request can open.
 func (h *Feeds) links(q *answer.Asked, typ byte, sel string) []link {
 	kind, other := "text/plain", "text/plain"
 	if typ == menu.TypeMenu {

@@ -1,4 +1,4 @@
-// Package gopher writes answers down as Gopher does (RFC 1436).
+// Package gopher serves an answer.Host over Gopher (RFC 1436).
 package gopher
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// A Front is the server.Handler of a host.
+// A Front is a server.Handler that serves a Host.
 type Front struct {
 	Host *answer.Host
 
-	// StrictText sends texts as RFC 1436 section 3.7 has them: lines end in CRLF,
-	// leading dots are doubled, a line with a dot ends them. Otherwise they go out as
-	// they are, as today's clients expect.
+	// StrictText sends texts as RFC 1436 section 3.7 requires: lines end in CRLF, leading
+	// dots are doubled, a line with a dot ends the text. Otherwise texts are sent
+	// unchanged, as today's clients expect.
 	StrictText bool
 }
 
-// The forms: as clients read menus, and as a Gopher+ client reads the root's.
+// The formats: without and with StrictText, and the root's menu for a Gopher+ client.
 var (
 	plain  = &answer.Format{Draw: draw, Raw: true}
 	strict = &answer.Format{Draw: draw, Raw: true, Draws: func(a *answer.Value) bool { return a.Type == menu.TypeText && a.Media == "" && a.Size < smallText }}
@@ -31,10 +31,10 @@ var (
 	}}
 )
 
-// smallText is the size from which strict texts are not kept, in bytes.
+// smallText is the size in bytes up to which strict texts are cached.
 const smallText = 96 << 10
 
-// form returns the form of the reply to a request.
+// form returns the Format of the reply to a request.
 func (f *Front) form(r *server.Request) *answer.Format {
 	switch {
 	case r.Plus == "$" && (r.Selector == "" || r.Selector == "/"):
@@ -45,7 +45,7 @@ func (f *Front) form(r *server.Request) *answer.Format {
 	return plain
 }
 
-// draw returns a menu as it is sent.
+// draw returns the bytes of a menu, or of a small text with StrictText.
 func draw(q *answer.Asked, a *answer.Value) ([]byte, error) {
 	if a.Class == answer.File {
 		text, err := q.Text(a)
@@ -59,10 +59,10 @@ func draw(q *answer.Asked, a *answer.Value) ([]byte, error) {
 	return menu.Menu{Items: a.Items}.AppendTo(nil), nil
 }
 
-// missing is the reply to a selector that names nothing.
+// missing is the reply to a selector that was not found.
 var missing = server.ErrorBody(server.ErrNotFound)
 
-// Quick answers from memory, or with a file that can be sent without waiting.
+// Quick implements [server.Quick].
 func (f *Front) Quick(r *server.Request) (a server.Answer, ok bool) {
 	if a, ok = f.Host.Quick(r, f.form(r)); ok && a.Err != nil {
 		a.Body = missing
@@ -88,12 +88,12 @@ func (f *Front) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	return err
 }
 
-// strictText writes a text as RFC 1436 section 3.7 wants it: each line ends in
-// CRLF, a dot that begins a line is doubled, and a line with a dot ends all.
+// strictText writes a text as RFC 1436 section 3.7 requires; see Front.StrictText.
 func strictText(w io.Writer, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 32<<10)
 	out := bufio.NewWriterSize(w, 16<<10)
-	bol, cr := true, false // at the beginning of a line; a CR may be part of its end
+	bol := true // at the beginning of a line
+	cr := false // the last part ended in a CR that may belong to a line end
 	for {
 		part, err := in.ReadSlice('\n')
 		if cr && string(part) != "\n" {
