@@ -31,7 +31,7 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	f, err := v.open(name)
-	for wait := 5 * time.Millisecond; errors.Is(err, disk.ErrBusy) && wait < 100*time.Millisecond; wait *= 4 { // a file server returns its lease at once
+	for wait := 5 * time.Millisecond; errors.Is(err, disk.ErrBusy) && wait < 100*time.Millisecond; wait *= 4 { // another process releases its lease when asked
 		select {
 		case <-time.After(wait):
 		case <-v.ctx.Done():
@@ -50,7 +50,7 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		who := v.whoForbids(name)
 		err = fmt.Errorf("%w: %s", err, who)
 		v.site.problems.first(problem{file: who, code: "PERMISSION"}, diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name,
-			Message: "asked for and not readable: " + who}) // the client has chosen the name
+			Message: "asked for and not readable: " + who}) // the key is who, since clients choose name
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (v *View) whoForbids(name string) string {
 	return v.root.WhoForbids(v.call, name)
 }
 
-// A Ready is an open regular file that can be answered with at once.
+// A Ready is an open regular file that can be sent without waiting.
 type Ready struct {
 	fd   int
 	size int64
@@ -71,27 +71,27 @@ type Ready struct {
 // Fd returns the descriptor.
 func (r *Ready) Fd() uintptr { return uintptr(r.fd) }
 
-// ReadAt reads what there is at an offset.
+// ReadAt implements io.ReaderAt.
 func (r *Ready) ReadAt(p []byte, off int64) (int, error) {
 	n, err := syscall.Pread(r.fd, p, off)
-	return max(n, 0), err // it is -1 after an error
+	return max(n, 0), err // n is -1 after an error
 }
 
 // Size returns the size in bytes.
 func (r *Ready) Size() int64 { return r.size }
 
-// Resident reports whether the kernel has all of the file in memory, so that to read it cannot
-// block.
+// Resident reports whether the kernel has the whole file in memory, so that reading it does
+// not block.
 func (r *Ready) Resident() bool { return disk.Resident(r.fd, r.size) }
 
-// OSFile makes a file of it, which the caller closes in its place.
+// OSFile returns the file as an os.File, which the caller closes instead of Ready.
 func (r *Ready) OSFile() *os.File { return os.NewFile(r.Fd(), "file") }
 
 // Close closes the file.
 func (r *Ready) Close() { _ = syscall.Close(r.fd) }
 
-// Ready is Lookup for a regular file of at least so many bytes, if that cannot block: the
-// kernel has its name in memory. Ok is false if it may block, or fail.
+// Ready is Lookup for a regular file of at least least bytes, without blocking. ok is false if
+// that would block, because the kernel does not have the name in memory, or if it fails.
 func (v *View) Ready(name string, least int64) (r Ready, ok bool) {
 	if !v.answers(name) || v.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
 		return Ready{}, false
@@ -101,8 +101,8 @@ func (v *View) Ready(name string, least int64) (r Ready, ok bool) {
 	return Ready{fd, size}, ok
 }
 
-// Open opens a file or directory. Unlike Lookup it opens hidden files, too: menus are
-// made from some of them.
+// Open opens a file or directory. Unlike Lookup, it also opens hidden files, which menus are
+// made from.
 func (v *View) Open(name string) (fs.File, error) {
 	base := path.Base(name)
 	var f *Resource
@@ -127,13 +127,13 @@ func (v *View) Stat(name string) (fs.FileInfo, error) {
 		}
 		defer func() { _ = f.Close() }()
 		if isAnswered(v.site.conf.Programs, "/"+name) {
-			return f.Info, nil // its menu item leads to the program
+			return f.Info, nil // menus link it, and the program answers
 		}
 		return f.Info, v.refuseProgram(f, false)
 	})
 }
 
-// maxMapSize is the largest part of a gophermap or gophertag that is read, in bytes.
+// maxMapSize bounds how much of a gophermap or gophertag is read, in bytes.
 const maxMapSize = 4 << 20
 
 // ReadFile reads a file, at most maxMapSize bytes of it.
@@ -146,7 +146,7 @@ func (v *View) ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxMapSize))
 }
 
-// answers reports whether a name can be asked for.
+// answers reports whether a client may request a name.
 func (v *View) answers(name string) bool {
 	if !selector.AskableName(name) {
 		return false
@@ -155,9 +155,9 @@ func (v *View) answers(name string) bool {
 	return snap == nil || len(snap.refused) == 0 || snap.follows(name)
 }
 
-// ReadDir lists the entries of a directory that are served: no hidden names, no names
-// with control bytes, no special files, no unreadable files. A link has the type of its
-// target. The order is the directory's own: menus sort it.
+// ReadDir lists the entries of a directory that are served. Hidden names, names with control
+// bytes, special files and unreadable files are omitted. A link has the type of its target.
+// The entries are not sorted.
 func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	f, err := v.open(name)
 	if err != nil {
@@ -189,9 +189,9 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// Files yields the records of the files of a directory that are served under their own names:
-// no aliases, no programs, nothing that cannot be read; only some of them if names is not nil.
-// It lists nothing: it has them from the Snapshot's Tree, with Config.Files.
+// Files yields the records of served files in a directory, from the Snapshot (which has them
+// if Config.Files is set). Aliases, programs and unreadable files are omitted. If names is not
+// nil, only these files are yielded.
 func (v *View) Files(snap *Snapshot, dir string, names []string) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		d := snap.Tree.Find(dir)
@@ -211,8 +211,8 @@ func (v *View) Files(snap *Snapshot, dir string, names []string) iter.Seq[*File]
 	}
 }
 
-// Entries lists all that lies in a directory on the disk, served or not: for commands that
-// compare the two. Other trees that appear there are not in it.
+// Entries lists all entries of a directory on the disk, served or not, without the mounts and
+// users' trees that appear there.
 func (v *View) Entries(name string) ([]fs.DirEntry, error) {
 	f, err := v.open(name)
 	if err != nil {
@@ -227,8 +227,8 @@ func (v *View) Entries(name string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// list lists an opened directory. It charges for the names, and for that of the directory,
-// which each has in front in a menu.
+// list lists an opened directory. It charges the View for the length of each name and of the
+// directory's name, since menus contain both.
 func (v *View) list(dir *Resource) ([]disk.Dirent, error) {
 	rest := maxListed
 	return dir.handle.ReadDir(v.call, func(some []disk.Dirent) error {
@@ -243,8 +243,7 @@ func (v *View) list(dir *Resource) ([]disk.Dirent, error) {
 	})
 }
 
-// isNews reports whether a real directory has gained or lost an annotation since the policy
-// was made.
+// isNews reports whether a directory has gained or lost its .robots since the Snapshot.
 func (v *View) isNews(real string, annotated bool) bool {
 	snap := v.Now()
 	if snap == nil || v.root.Main.Fixed {
@@ -255,10 +254,10 @@ func (v *View) isNews(real string, annotated bool) bool {
 	return d != nil && annotated != known
 }
 
-// maxListed is how much is read of one directory, in bytes: some 400,000 names.
+// maxListed bounds the listing of one directory in bytes: some 400,000 names.
 const maxListed = 16 << 20
 
-// direntSize is about the least memory that an entry of a directory takes, in bytes.
+// direntSize is the approximate size of a directory entry in bytes, without its name.
 const direntSize = 32
 
 var errLarge = errors.New("too many names: the others are left out")
@@ -300,8 +299,8 @@ func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
 // errProgram is the error for a request for the source of a program.
 var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)
 
-// suspect reports whether the file with this real name counts as a program if it begins
-// like one. Before the first scan every file does, since the maps have not been read.
+// suspect reports whether a file may be a program: a map includes or links it. Before the
+// first scan every file may be, since the maps have not been read.
 func (v *View) suspect(real string) bool {
 	snap := v.Now()
 	if snap == nil {
@@ -311,7 +310,7 @@ func (v *View) suspect(real string) bool {
 	return included
 }
 
-// mayRun reports whether a file has a name such as interpreters run.
+// mayRun reports whether the suffix of a name may be that of a script.
 func mayRun(name string) bool {
 	switch path.Ext(name) {
 	case ".txt", ".gmi", ".md", ".css", ".xml":
@@ -321,11 +320,16 @@ func mayRun(name string) bool {
 	return known && t == menu.TypeText
 }
 
-// refuseProgram returns errProgram if an opened file is a program: by its real name,
-// whatever a link to it is called; by its first bytes; or if a program beside the site
-// answers its name, since only that program may read it. A file that maps may run, by its
-// name or its first bytes, waits for the first scan; without wait it is refused until then
-// if it begins like a program.
+// refuseProgram returns errProgram if an opened file is a program, so that its source stays
+// private. It is a program if
+//
+//   - an element of its real name marks one (selector.IsProgram)
+//   - a program of Config.Programs answers its name
+//   - a map includes or links it, and an interpreter runs it or its first bytes are those of a
+//     program
+//
+// Before the first scan the maps are unknown. Then, with wait, a file that may be a program
+// waits for the scan; without wait it is refused if its first bytes are those of a program.
 func (v *View) refuseProgram(f *Resource, wait bool) error {
 	s, real := v.site, f.Real
 	var head [menu.ProgramHead]byte
@@ -360,9 +364,9 @@ func (v *View) refuseProgram(f *Resource, wait bool) error {
 	return &fs.PathError{Op: "open", Path: real, Err: errProgram}
 }
 
-// refused returns the files and directories in a list of a directory that are not served,
-// since this process may not read them, or their owner has no say in their tree. What does
-// not answer is not among them. A reply made of the list holds until one of them changes.
+// refused returns the entries of a directory that are not served because this process may not
+// read them, or because the tree does not serve files of their owner. It omits names whose
+// file system does not respond. The View's Stamp depends on the refused entries.
 func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 	t, _, _ := v.root.At(dir.Real)
 	if os.Geteuid() == 0 && t.Owner == disk.AnyOwner {
@@ -379,7 +383,7 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 				name := selector.Join(dir.Real, e.Base)
 				served := readable(e) && v.theirs(name)
 				if v.failed != nil && !errors.Is(v.failed, stall.Err) {
-					return nil, v.failed // nobody waits any more
+					return nil, v.failed // the request has ended
 				}
 				if served {
 					continue
@@ -398,11 +402,11 @@ func (v *View) refused(dir *disk.Handle, list []disk.Dirent) map[string]bool {
 		if !errors.Is(err, stall.ErrLeft) {
 			return refused
 		}
-		// A name does not answer. The next time it is passed over.
+		// A name does not respond. The next attempt skips it.
 	}
 }
 
-// theirs reports whether a real name has an owner whose files its tree serves.
+// theirs reports whether the owner of a file is one whose files its tree serves.
 func (v *View) theirs(real string) bool {
 	t, _, rest := v.root.At(real)
 	if t.Owner == disk.AnyOwner || rest == "." {

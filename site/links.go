@@ -13,24 +13,24 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A symbolic link, or a mount of a directory that the tree has as well, is an alias: another
-// name of a file or directory that has a real name. The scan reads each directory once, under
-// its real name, and records aliases. Robots are told to read the real name where it matters
-// (policy.Alias).
+// An alias is another name of a file or directory: a symbolic link, or a mount of a directory
+// that the tree contains, too. The scan reads each directory once, under its real name, and
+// records the aliases. The policy treats aliases as policy.Alias describes.
 //
-// The target of a link may lie behind a dot, where no client can ask for it. Then the first
-// link to it, in byte order, is its real name, and the scan reads it there.
+// The target of a link may be below a dotfile, where no client can request it. Then the name
+// of the first link to it, in byte order, serves as its real name ("placed"), and the scan
+// reads the target there.
 
-// Bounds of links that are followed. Top-level directories share them.
+// Bounds of the links that are followed. Top-level directories share them fairly.
 const (
 	maxDirLinks  = 1000   // to directories
 	maxFileLinks = 20_000 // to files
 )
 
-// place is where a directory is.
+// place is the location of a directory.
 type place struct {
-	name string // below the root, as selectors have it
-	real string // on the disk, without links
+	name string // below the root, as in selectors
+	real string // below the root on the disk, links resolved
 }
 
 func (p place) child(base string) place {
@@ -41,25 +41,25 @@ func (p place) child(base string) place {
 type link struct {
 	name string // below the root
 	real string // of the target, on the disk
-	dir  bool
-	shut bool // a directory above the target lies behind a dot and has an annotation, which the scan does not read
+	dir  bool   // the target is a directory
+	shut bool   // not followed: between a dotfile and the target there is an annotation, which the scan does not read
 }
 
 // links holds the links of a directory, and the directories that they depend on.
 type links struct {
 	list []link
-	via  []string // real directories on the way: while they stay the same, so do the targets
+	via  []string // real directories that the targets depend on
 }
 
 func (l *links) none() bool { return len(l.list)+len(l.via) == 0 }
 
-// isAsked reports whether a client can ask for a real name.
+// isAsked reports whether a client can request a real name.
 func isAsked(real string) bool {
 	return real == "." || !slices.ContainsFunc(strings.Split(real, "/"), func(elem string) bool { return !selector.Askable(elem) })
 }
 
-// findAliases works out which names are aliases, if links have changed. It returns the tree
-// with what only links lead to.
+// findAliases updates s.aliases if links have changed. It returns the tree with the placed
+// directories.
 func (s *scanner) findAliases(tree *Dir) *Dir {
 	for dir := range s.links {
 		if tree.Find(dir) == nil {
@@ -73,7 +73,7 @@ func (s *scanner) findAliases(tree *Dir) *Dir {
 	}
 	s.relinked = false
 
-	// Read what lies behind a dot again if other links lead there.
+	// Place the targets below dotfiles again if the links to them have changed.
 	all := s.followed()
 	hidden := slices.DeleteFunc(slices.Clone(all), func(l link) bool { return isAsked(l.real) || s.inPlaced(l.name) })
 	if !slices.Equal(hidden, s.hidden) {
@@ -104,8 +104,8 @@ func (s *scanner) inPlaced(name string) bool {
 	return false
 }
 
-// followed returns all links that are followed, and notes which are not. Targets near the
-// root come first, then names in byte order.
+// followed returns the links that are followed, and records the others in s.refused. They are
+// sorted by the depth of the target, then by name.
 func (s *scanner) followed() []link {
 	var all []link
 	byTop := map[bool]map[string]int{true: {}, false: {}}
@@ -137,8 +137,8 @@ func topName(dir string) string {
 	return top
 }
 
-// share returns how many each of several users may have, so that all together have at most
-// most: who needs less leaves the rest to others.
+// share returns the largest quota per user such that all users together use at most most
+// (max-min fairness). wanted is how many each user wants.
 func share(wanted map[string]int, most int) (each int) {
 	counts := slices.Sorted(maps.Values(wanted))
 	for i, n := range counts {
@@ -152,7 +152,7 @@ func share(wanted map[string]int, most int) (each int) {
 	return each
 }
 
-// unplace takes out of the tree what only links led to.
+// unplace removes the placed directories from the tree.
 func (s *scanner) unplace(tree *Dir) *Dir {
 	for name := range s.placed {
 		if tree.Find(name) != nil {
@@ -164,8 +164,8 @@ func (s *scanner) unplace(tree *Dir) *Dir {
 	return tree
 }
 
-// placeAll reads the targets that no client can ask for, each under the first link to it. It
-// reports whether there may be more links now.
+// placeAll places the targets that no client can request, each at the first link to it. It
+// reports whether it has read directories, which may contain more links.
 func (s *scanner) placeAll(tree *Dir, all []link) (*Dir, bool) {
 	again := false
 	for _, l := range all {
@@ -181,8 +181,8 @@ func (s *scanner) placeAll(tree *Dir, all []link) (*Dir, bool) {
 	return tree, again
 }
 
-// realName returns the name under which the tree has what lies at a place on the disk;
-// false if it has none.
+// realName returns the name in the tree of a file or directory on the disk, or false if the
+// tree does not contain it.
 func (s *scanner) realName(real string) (name string, ok bool) {
 	if same := s.root.Same(real); same != "" {
 		real = same
@@ -190,7 +190,7 @@ func (s *scanner) realName(real string) (name string, ok bool) {
 	if isAsked(real) {
 		return real, true
 	}
-	at := "" // the nearest directory above it that a link leads to
+	at := "" // the nearest placed directory above
 	for placed, dir := range s.placed {
 		if rest, in := below(real, dir); in && len(dir) > len(at) {
 			name, at = path.Join(placed, rest), dir
@@ -216,8 +216,7 @@ func (s *Snapshot) Aliases() (list []string) {
 	return list
 }
 
-// Real returns the name under which the tree has what a name leads to: that of the target of
-// a link. It is the name itself if that is no alias.
+// Real resolves the aliases in a name and returns the real name.
 func (s *Snapshot) Real(name string) string {
 	for range disk.MaxLinks {
 		next := s.step(name)
@@ -245,12 +244,13 @@ func (s *Snapshot) step(name string) string {
 	return name
 }
 
-// Has reports whether there is a directory or, if the names of files were kept, a file of this
-// name, which may be an alias.
+// Has reports whether a directory or (with Config.Files) a file of this name exists. The name
+// may be an alias.
 func (s *Snapshot) Has(name string, dir bool) bool { return s.Tree.Has(s.Real(name), dir) }
 
-// Open reports whether robots that no annotation names may read something: under its name,
-// and under its real name; nor does it show what they may not. Feeds, sitemaps, searches and titles show nothing else.
+// Open reports whether robots that no annotation names may read a resource, under this name
+// and under its real name. A menu that shows the text of a denied file is not open. Feeds,
+// sitemaps, searches and titles disclose only open resources.
 func (s *Snapshot) Open(name string, dir bool) bool {
 	if s.Compiled.DeniedToAll(name, dir) || s.shows[name] {
 		return false
@@ -259,7 +259,7 @@ func (s *Snapshot) Open(name string, dir bool) bool {
 	return real == name || !s.Compiled.DeniedToAll(real, dir) && !s.shows[real]
 }
 
-// follows reports whether the links in a name are followed.
+// follows reports whether all links in a name are followed.
 func (s *Snapshot) follows(name string) bool {
 	for range disk.MaxLinks {
 		for end := range len(name) + 1 {

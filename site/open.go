@@ -21,7 +21,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Open opens a content tree. Nothing is read yet: Run does that.
+// Open opens a content tree. It reads nothing; Run does.
 func Open(dir string, conf Config) (*Site, error) {
 	for _, p := range conf.Programs {
 		if err := policy.CheckProgram(p); err != nil {
@@ -58,11 +58,10 @@ func newSite(conf Config) *Site {
 	return s
 }
 
-// FS returns a Site of a tree that does not change: an embedded one, a zip file, or
-// an [os.DirFS], whose links are followed wherever they lead. It has a robots.txt,
-// menus, feeds and all like a directory. Run reads it once. Of conf, only Programs,
-// Own, Log and Reloaded matter. A file that cannot be read at any offset is read into
-// memory whenever it is opened, 64 MiB at most.
+// FS returns a Site for a file system that does not change, such as an embedded one or a zip
+// file. (The links of an [os.DirFS] are followed wherever they lead.) Run reads it once. Of
+// conf, only Programs, Endless, Sitemaps, SitemapsAs, Log and Reloaded are used. A file that
+// is no io.ReaderAt is read into memory each time it is opened, up to 64 MiB.
 func FS(fsys fs.FS, conf Config) *Site {
 	conf.Files, conf.Runs, conf.Mounts, conf.Users, conf.Capsules = true, nil, nil, "", ""
 	s := newSite(conf)
@@ -70,7 +69,7 @@ func FS(fsys fs.FS, conf Config) *Site {
 	return s
 }
 
-// Close frees what Open has opened. Run must have ended.
+// Close releases the resources of Open. Run must have ended.
 func (s *Site) Close() {
 	if root := s.served.Load().root; root != nil {
 		root.Close()
@@ -109,9 +108,8 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 	return nil
 }
 
-// openMounts opens the trees of Config.Mounts, except those that do not answer: they
-// are looked for as long as the site runs. With an error, it returns those that it has
-// opened.
+// openMounts opens the trees of Config.Mounts. It skips those that do not respond; lookTrees
+// retries them. If it fails, it returns the trees that it has opened.
 func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
 	trees, call := map[string]*disk.Tree{}, disk.Guarded(s.guard)
 	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
@@ -137,10 +135,9 @@ func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
 	return trees, nil
 }
 
-// Read runs the site and waits until the tree was read once. It returns the snapshot,
-// or why there is none: a command must not wait for a tree that cannot be read, as a
-// server does. The site goes on until ctx ends or stop is called; stop waits for the end
-// of Run and returns its error.
+// Read starts Run and waits for the first Snapshot. Unlike Run, it fails if the tree cannot
+// be read. The site runs until ctx ends or stop is called; stop waits for the end of Run and
+// returns its error.
 func (s *Site) Read(ctx context.Context) (snap *Snapshot, stop func() error, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	told := s.conf.Reloaded
@@ -169,9 +166,9 @@ func (s *Site) Read(ctx context.Context) (snap *Snapshot, stop func() error, err
 // Load reads a tree once and compiles its policy, as Run would publish it.
 func Load(dir string) (*Snapshot, error) { return LoadAt(dir, ".", new(atomic.Int64)) }
 
-// LoadAt is Load for a directory that is served as a tree of its own below a site, such
-// as ann's at "~ann". It returns the snapshot of a site that holds nothing else, and
-// adds the number of directories that it has read to a counter.
+// LoadAt is Load for a directory that a site serves at the name at, such as "~ann". The
+// Snapshot is that of a site without other content. LoadAt adds the number of directories
+// that it reads to the counter read.
 func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	if !fs.ValidPath(at) {
 		return nil, fmt.Errorf("%q is no name below a root", at)

@@ -18,25 +18,23 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// The source of a program is private: it may hold passwords. Some names mark a program
-// wherever it lies (selector.Askable). Other servers also run a file of any name if it
-// begins like a program, and a map includes it or links it as a menu or a search. So
-// the scan reads all maps, and records such files by their real names; file.go checks
-// the first bytes when they are opened. A link counts in its own tree only: no user
-// closes another one's files.
+// The source of a program is private: it may contain passwords. Some names mark a program
+// (selector.IsProgram). Other servers also run a file of any name if it begins like a program
+// and a map includes it, or links it as a menu or a search. So the scan reads all maps and
+// records such files by their real names; file.go checks the first bytes when they are opened.
+// A map's link counts only in its own tree, so that no user can hide another user's files.
 
-// programs records the files of a directory and its maps that other servers would run,
-// and the names that are not served.
+// programs records what the scan has found in a directory and its maps, besides its entries.
 type programs struct {
-	included map[string]bool   // the files that they include or link, by their real names; true: an interpreter runs them
-	found    []diag.Diagnostic // they, and links that are too long
-	menus    []string          // selectors of menus that programs make
+	included map[string]bool   // real names of files that maps include or link; true if an interpreter runs the file
+	found    []diag.Diagnostic // about programs and links that are too long
+	menus    []string          // selectors of menus that programs print
 	shown    []shown
-	escaped  []string // selectors that hold an escape
+	escaped  []string // selectors that contain a percent-escape
 	left     leftOut
 }
 
-// readMaps records the files that the maps of a directory include, and its programs.
+// readMaps records the programs of a directory and of its maps.
 func (r *reading) readMaps(list []disk.Dirent) {
 	var p programs
 	for _, e := range list {
@@ -94,12 +92,12 @@ func (r *reading) readMaps(list []disk.Dirent) {
 	}
 }
 
-// makesMenu reports whether a file may decide what the menu of its directory shows.
+// makesMenu reports whether the menu of a directory may be made from the file base.
 func (s *scanner) makesMenu(base string) bool {
 	return menu.IsMap(base) || selector.Refusal(base) == selector.Source || base == "index.dcgi" && s.runs != nil
 }
 
-// standIn returns what stands for the programs of menus while only their names count.
+// standIn returns a menu.Builder.Run that runs nothing, for reading maps.
 func standIn(runs func(string) bool) func(name, by string) (string, bool, error) {
 	if runs == nil {
 		return nil
@@ -107,11 +105,11 @@ func standIn(runs func(string) bool) func(name, by string) (string, bool, error)
 	return func(name, _ string) (string, bool, error) { return "", runs(name), nil }
 }
 
-// maxMenus is how many menus below a top-level directory programs make before robots.txt
-// denies that directory as a whole: no author may fill the file.
+// maxMenus is the number of menus printed by programs in a top-level directory above which
+// robots.txt denies the whole directory. It bounds the lines that one author can cause.
 const maxMenus = 16
 
-// menus returns the selectors of all menus that programs make.
+// menus returns the selectors of all menus that programs print.
 func (s *scanner) menus() (list []string) {
 	byTop := map[string][]string{}
 	for _, p := range s.programs {
@@ -135,10 +133,10 @@ func (s *scanner) menus() (list []string) {
 	return list
 }
 
-// answers reports whether a program beside the site answers a selector.
+// answers reports whether a program of Config.Programs answers a selector.
 func (s *scanner) answers(sel string) bool { return isAnswered(s.answered, sel) }
 
-// Answers reports whether a program answers a selector, or what it begins with.
+// Answers reports whether a program answers a selector, or a selector above it.
 func (s *Snapshot) Answers(sel string) bool {
 	sel, _, _ = strings.Cut(sel, "?")
 	for n := 1; n <= len(sel); n++ {
@@ -149,8 +147,7 @@ func (s *Snapshot) Answers(sel string) bool {
 	return false
 }
 
-// isAnswered reports whether one of the programs, which are as in Config, answers a
-// selector.
+// isAnswered reports whether one of programs (see Config.Programs) answers a selector.
 func isAnswered(programs []string, sel string) bool {
 	return slices.ContainsFunc(programs, func(p string) bool {
 		if ext, ok := strings.CutPrefix(p, "/*"); ok {
@@ -166,8 +163,8 @@ func isAnswered(programs []string, sel string) bool {
 	})
 }
 
-// include returns the real name of a file that a map includes or links. If the file's
-// directory changes, the map is read again: the file may include others.
+// include returns the real name of a file that a map includes or links. It makes the map's
+// directory depend on the file's directory, since the file may include others.
 func (r *reading) include(name string) string {
 	if real, err := r.root.Resolve(r.call, name); err == nil {
 		name = real
@@ -190,7 +187,7 @@ func (r *reading) mayRun(real string) bool {
 	return err != nil || !rev.FileMode().IsDir()
 }
 
-// scanned is the tree as the scan reads maps in it.
+// scanned is the fs.FS through which the scan reads maps.
 type scanned struct{ *reading }
 
 // Open opens a file.
@@ -204,8 +201,8 @@ func (s scanned) Open(name string) (fs.File, error) {
 	return &disk.CallReader{Handle: f, Call: s.call}, nil
 }
 
-// included returns the real names of all files that maps include or link. While a map
-// is busy, it adds the names of the old snapshot.
+// included returns the real names of all files that maps include or link. While a map cannot
+// be read because of a lease, it adds the names of the old snapshot.
 func (s *scanner) included(old *Snapshot) map[string]bool {
 	names := map[string]bool{}
 	if old != nil && len(s.busy) > 0 {
@@ -219,7 +216,7 @@ func (s *scanner) included(old *Snapshot) map[string]bool {
 	return names
 }
 
-// foundPrograms are the programs of the tree.
+// foundPrograms returns the diagnostics about programs and left-out names.
 func (s *scanner) foundPrograms() []diag.Diagnostic {
 	var list []diag.Diagnostic
 	var left leftOut
@@ -235,13 +232,11 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 	return list
 }
 
-// Names in the tree that are left out get one report for the whole tree: their number
-// and the first of them. Dotfiles and maps do not count; each program has its own report.
-
-// leftOut counts the names that are left out.
+// leftOut counts the names that are not served, for one report about the whole tree. Dotfiles
+// and maps do not count; programs have reports of their own.
 type leftOut struct {
 	unaskable, unreadable, outside int
-	first                          string // its name
+	first                          string // the first such name
 }
 
 func (l *leftOut) add(m leftOut) {
@@ -280,7 +275,7 @@ func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 	return l
 }
 
-// refusedLink notes a symbolic link that is not followed.
+// refusedLink records a symbolic link that is not followed.
 func (r *reading) refusedLink(name string, err error) {
 	name = selector.Join(r.at.name, name)
 	p := r.programs[r.at.name]

@@ -20,12 +20,12 @@ import (
 	"github.com/gophd/gophd/policy"
 )
 
-// startDelay is how long Run waits: to read a tree of a million files takes a
-// processor for seconds, and the first requests are not to wait for it.
+// startDelay is how long Run waits before the first scan. Scanning a million files occupies a
+// processor for seconds, and the first requests should not have to wait for it.
 const startDelay = time.Second
 
-// Run reads the tree, then watches it and makes a new snapshot of every
-// change, until ctx ends. It begins after a second, or at the first call of Snapshot.
+// Run reads the tree, then watches it and makes a new Snapshot after every change, until ctx
+// ends. It begins after a second, or at the first call of Snapshot.
 func (s *Site) Run(ctx context.Context) error {
 	if s.watcher == nil {
 		if err := s.reload(watch.Batch{All: true}); s.Now() == nil {
@@ -61,22 +61,21 @@ func (s *Site) Run(ctx context.Context) error {
 	}
 }
 
-// tidyAfter is how long after the last change memory is given back to the system:
-// a few changes to a large tree leave as much behind as the tree itself takes.
+// tidyAfter is how long after the last change freed memory is returned to the system. A few
+// changes of a large tree leave as much garbage as the tree takes.
 const tidyAfter = 5 * time.Second
 
-// lastWait is how long Run waits at the end for a file system that does not
-// answer.
+// lastWait is how long Run waits at the end for a file system that does not respond.
 const lastWait = 2 * time.Second
 
-// Reload asks for everything to be read again. It does not wait for it.
+// Reload makes Run read everything again. It does not wait.
 func (s *Site) Reload() {
 	if s.watcher != nil {
 		s.watcher.Reread()
 	}
 }
 
-// changed makes a new snapshot, or says why the old one stays.
+// changed makes a new Snapshot. If it fails, the old one stays.
 func (s *Site) changed(b watch.Batch) (err error) {
 	start := time.Now()
 	fresh := s.served.Load().root
@@ -94,14 +93,14 @@ func (s *Site) changed(b watch.Batch) (err error) {
 		s.tidy.Stop()
 	}
 	if s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory); b.All {
-		debug.FreeOSMemory() // reading everything leaves as much again behind
+		debug.FreeOSMemory() // a full scan leaves as much garbage as the tree takes
 	}
 	return err
 }
 
-// reopen follows the name of the root: an open directory would follow the
-// directory, wherever it was moved. The old one is served until there is a policy
-// of the new one, or as long as it cannot be opened.
+// reopen opens the root again by its name, since an open directory keeps following the old
+// directory after a rename. The old root is served until the new one can be opened and has a
+// policy.
 func (s *Site) reopen() (*disk.Root, error) {
 	_ = s.isOtherRoot() // what comes after this is another one
 	r, err := disk.Guarded(s.guard).OpenRoot(s.dir)
@@ -118,14 +117,14 @@ func (s *Site) reopen() (*disk.Root, error) {
 	return r.With(old.Trees), nil
 }
 
-// fails logs why there is no new snapshot, if anybody still waits for one.
+// fails logs why there is no new Snapshot, unless the site is stopping.
 func (s *Site) fails(msg string, err error, more ...any) {
 	if !errors.Is(err, stall.ErrStopped) {
 		s.log.Error(msg, append([]any{"root", s.dir, "error", err}, more...)...)
 	}
 }
 
-// lostHint returns a hint for the administrator about a root that cannot be opened.
+// lostHint returns a hint about a root that cannot be opened.
 func lostHint(err error) string {
 	const meanwhile = "the old one is served until it is back"
 	if errors.Is(err, fs.ErrPermission) {
@@ -138,7 +137,7 @@ func lostHint(err error) string {
 func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
 	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil {
-		s.scan = nil // it may be left behind in the middle
+		s.scan = nil // unusable if the attempt is abandoned halfway
 		scan.root = from
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
@@ -173,7 +172,8 @@ func (s *Site) newScan(from *disk.Root) *scanner {
 	return scan
 }
 
-// publish compiles, and swaps the snapshot in; it says why its file is not proven.
+// publish compiles the policy and publishes the Snapshot. It returns an error if robots.txt
+// could not be proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
 	old := s.Now()
 	next := s.scan.recorded(tree, old)
@@ -193,8 +193,8 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 	return next.leak
 }
 
-// remap publishes new records of files, lists of included files, programs and times of
-// change, for a tree whose policy stays the same.
+// remap publishes new records of files, maps, programs and times of change, without compiling:
+// the policy has not changed.
 func (s *Site) remap(old, records *Snapshot) {
 	next := *old
 	if !next.takes(records) {
@@ -205,15 +205,15 @@ func (s *Site) remap(old, records *Snapshot) {
 	s.problems.report(next.programs)
 }
 
-// exchange serves a snapshot, and the root that it was made from. With them it changes which
-// kept replies hold, so that no text of an old root goes out with a new robots.txt.
+// exchange publishes a Snapshot and the root that it was made from, and invalidates cached
+// replies in the same step, so that no text of an old root is served with a new robots.txt.
 func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	s.serve(func(now *served) {
 		old := now.snap
 		if old == nil {
 			old = &Snapshot{}
 		}
-		programs := !old.samePrograms(next) // a reply may show the source of one
+		programs := !old.samePrograms(next) // a cached reply may contain the source of one
 		other := now.root.Main != of.Main
 		switch {
 		case programs, other, !bytes.Equal(old.Robots, next.Robots), !old.sameNames(next):
@@ -224,13 +224,13 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 			now.changed(ofUsers)
 		}
 		if other {
-			now.root = of.With(now.root.Trees) // requests go on with the old root, which then closes by itself
+			now.root = of.With(now.root.Trees) // the old root closes when no request uses it any more
 		}
 		now.snap = next
 	})
 }
 
-// recorded returns a snapshot with what the scan has recorded of a tree, without its policy.
+// recorded returns a Snapshot with the records of the scan, without a policy.
 func (s *scanner) recorded(tree *Dir, old *Snapshot) *Snapshot {
 	next := &Snapshot{Tree: tree, aliases: s.aliases, refused: s.refused, included: s.included(old), programs: s.foundPrograms(),
 		menus: s.menus(), shown: s.shown(), changed: maps.Clone(s.changed)}
@@ -244,7 +244,7 @@ func (s *scanner) recorded(tree *Dir, old *Snapshot) *Snapshot {
 	return next
 }
 
-// alike reports whether the policy of two snapshots is the same.
+// alike reports whether two Snapshots have the same policy.
 func (s *Snapshot) alike(old *Snapshot) bool {
 	return s.Tree.allAlike(old.Tree) && slices.Equal(old.menus, s.menus) && slices.Equal(old.shown, s.shown) && old.sameNames(s) &&
 		(s.homes == nil || s.homes.alike(old.homes))
@@ -260,7 +260,7 @@ func (s *Snapshot) samePrograms(o *Snapshot) bool {
 	return maps.Equal(s.included, o.included) && (o.homes == nil || s.homes != nil && s.homes.samePrograms(o.homes))
 }
 
-// takes replaces the records of files by others, and reports whether they differ.
+// takes takes over the records of another Snapshot, and reports whether they differ.
 func (s *Snapshot) takes(records *Snapshot) (differ bool) {
 	differ = s.Tree != records.Tree || !maps.Equal(s.included, records.included) || !slices.Equal(s.programs, records.programs) || !maps.Equal(s.changed, records.changed)
 	s.Tree, s.included, s.programs, s.changed = records.Tree, records.included, records.programs, records.changed
@@ -280,8 +280,8 @@ func (s *Snapshot) homesTree() *Dir {
 	return s.homes.Tree
 }
 
-// compile makes the policy of a snapshot. If the new robots.txt is not proven, the
-// snapshot denies everything: the old file was made for another tree.
+// compile compiles the policy of a Snapshot. If robots.txt cannot be proven, the Snapshot
+// denies everything, since the old file was made for another tree.
 func (s *Snapshot) compile(conf Config, scan *scanner) {
 	menus, aliases := s.menus, scan.input()
 	if s.homes != nil {
@@ -312,7 +312,7 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 	s.proven(s.Compiled.Unproven())
 	s.capsules = s.asGemini()
 
-	// By another name, robots.txt has no URL with the site's own.
+	// Replace the URLs of sitemaps for the other names of the site.
 	s.robotsAs = map[string][]byte{}
 	for name, urls := range conf.SitemapsAs {
 		file := s.Robots
@@ -323,7 +323,7 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 	}
 }
 
-// RobotsAs returns the reply at robots.txt for a client that calls the site by a name.
+// RobotsAs returns robots.txt for a client that uses this name of the site.
 func (s *Snapshot) RobotsAs(name string) []byte {
 	if file, ok := s.robotsAs[name]; ok {
 		return file
@@ -331,7 +331,7 @@ func (s *Snapshot) RobotsAs(name string) []byte {
 	return s.Robots
 }
 
-// proven denies everything if there are leaks.
+// proven denies everything if the proof has found leaks that no report names.
 func (s *Snapshot) proven(leaks []policy.Leak) {
 	if len(leaks) > 0 {
 		s.leak = fmt.Errorf("%s: %v", diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
@@ -339,7 +339,7 @@ func (s *Snapshot) proven(leaks []policy.Leak) {
 	}
 }
 
-// about returns the reports about the names of a tree.
+// about returns the reports about names in the tree.
 func (s *Snapshot) about(scan *scanner) []policy.Report {
 	return slices.Concat(strays(s.Tree), s.shownElsewhere(), s.escaped(scan))
 }
@@ -368,8 +368,7 @@ func directories(root *Dir) (n int) {
 	return n
 }
 
-// serious returns the errors and warnings of a policy, and how many notices there
-// are besides.
+// serious returns the errors and warnings, and the number of notices.
 func serious(all []policy.Report) (list []policy.Report, notices int) {
 	for _, r := range all {
 		if r.Severity != diag.Notice {
@@ -379,8 +378,8 @@ func serious(all []policy.Report) (list []policy.Report, notices int) {
 	return list, len(all) - len(list)
 }
 
-// report logs the compiler's errors and warnings, once for each line of an annotation
-// and code; gophd robots check -v prints all of them.
+// report logs the compiler's errors and warnings, each once per code and line of an
+// annotation. (gophd robots check -v prints all of them.)
 func (s *Site) report(next *Snapshot) {
 	var refused []diag.Diagnostic
 	for _, link := range slices.Sorted(maps.Keys(next.refused)) {
@@ -397,11 +396,10 @@ func (s *Site) report(next *Snapshot) {
 	}
 }
 
-// tryAgain is when everything is read again after there were no descriptors, or
-// no memory, to read it.
+// tryAgain is the delay before a retry after the process ran out of descriptors or memory.
 const tryAgain = time.Second
 
-// reload makes a new snapshot, and calls Config.Reloaded.
+// reload makes a new Snapshot and calls Config.Reloaded.
 func (s *Site) reload(b watch.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -418,11 +416,12 @@ func (s *Site) reload(b watch.Batch) error {
 	return err
 }
 
-// busyShare limits readings of directories with busy files to a fiftieth of the time.
+// busyShare is how much longer than the last reload lookAgain waits.
 const busyShare = 50
 
-// lookAgain reads the directories in which a map or an annotation was busy again after
-// a second, or more if reading took long: no event says when they can be read.
+// lookAgain retries directories in which a map or an annotation is leased to another process,
+// since no event reports the end of a lease. It waits a second, or longer if reloading is
+// slow.
 func (s *Site) lookAgain(took time.Duration) {
 	if s.scan == nil || len(s.scan.busy) == 0 || s.again {
 		return

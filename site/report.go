@@ -16,7 +16,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// problems logs each problem of the tree once, not at every request that meets it.
+// problems logs each problem of the tree once, not for every request that meets it.
 type problems struct {
 	log  *slog.Logger
 	mu   sync.Mutex
@@ -29,10 +29,10 @@ type problem struct {
 	code string
 }
 
-// maxReports is how many reports of a snapshot are logged.
+// maxReports bounds the reports of a Snapshot that are logged.
 const maxReports = 20
 
-// maxTold is how many problems are remembered. Beyond it, all are forgotten, and may be
+// maxTold bounds the remembered problems. When it is reached, all are forgotten and may be
 // logged again.
 const maxTold = 10_000
 
@@ -45,7 +45,7 @@ func (p *problems) report(list []diag.Diagnostic) {
 	}
 }
 
-// together logs many problems of one kind as one line, which names the first.
+// together logs problems of one kind, as one line if there are more than a few.
 func (p *problems) together(list []diag.Diagnostic) {
 	const few = 3
 	p.mu.Lock()
@@ -78,7 +78,7 @@ var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warn
 // the file before.
 func (p *problems) once(d diag.Diagnostic) { p.first(problem{d.File, d.Line, d.Code}, d) }
 
-// first logs a diagnostic, unless one was logged for the same key before.
+// first logs a diagnostic, unless one with the same key was logged before.
 func (p *problems) first(key problem, d diag.Diagnostic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,13 +93,13 @@ func (p *problems) first(key problem, d diag.Diagnostic) {
 	p.log.Log(context.Background(), levels[d.Severity], diag.EventProblem, attrs...)
 }
 
-// tooManyLinks is the diagnostic about a name with too many links.
+// tooManyLinks returns the diagnostic about a name with too many links.
 func tooManyLinks(name string) diag.Diagnostic {
 	return diag.Diagnostic{Code: "TOO-MANY-LINKS", Severity: diag.Warning, File: name,
 		Message: fmt.Sprintf("not served: too many links (at most %d, with %d elements in all)", disk.MaxLinks, disk.MaxLinkElements)}
 }
 
-// unopened is a diagnostic about the directory of a tree.
+// unopened returns a diagnostic about the directory of a mount or user.
 func unopened(name, message, hint string) diag.Diagnostic {
 	return diag.Diagnostic{Code: "TREE", Severity: diag.Warning, File: name, Message: message, Hint: hint}
 }
@@ -119,18 +119,18 @@ func isStray(base string) bool {
 	return slices.Contains([]string{noteName, handName, ".robots.txt", ".robot", "robots"}, strings.ToLower(base))
 }
 
-// A menu shows the text of a file that has a selector of its own: a directory its index.gmi,
-// index.gph or x.gophermap, and each map what it includes. A rule that denies the file leaves
-// the menu open.
+// Some menus contain the text of a file that also has its own selector: that of a directory's
+// index.gmi, index.gph or *.gophermap, or of a file that a map includes. A rule that denies
+// the file does not deny the menu.
 
-// shown is a file whose text a menu shows.
+// shown is a file whose text a menu contains.
 type shown struct {
-	file string // its name
-	menu string // the canonical selector of the menu
+	file string // name below the root
+	menu string // canonical selector of the menu
 }
 
-// shownIn returns the files of a directory that its menu is made of, by their base names.
-// Its map may end with a listing.
+// shownIn returns the files of a directory that its menu is made from. names are the base
+// names of its menu files; isListed means that its map includes a listing.
 func shownIn(dir string, names []string, isListed bool) (list []shown) {
 	sel := selector.Canonical(dir, true)
 	for _, base := range []string{"gophermap", ".gophermap", "index.gph", "index.gmi"} {
@@ -150,7 +150,7 @@ func shownIn(dir string, names []string, isListed bool) (list []shown) {
 	return list
 }
 
-// shown returns the files whose text a menu shows, in order.
+// shown returns all files whose text a menu contains, sorted.
 func (s *scanner) shown() (list []shown) {
 	for _, p := range s.programs {
 		list = append(list, p.shown...)
@@ -159,8 +159,8 @@ func (s *scanner) shown() (list []shown) {
 	return list
 }
 
-// shownElsewhere reports rules that deny a file whose text an open menu shows. What reads
-// texts for robots leaves out such menus, too.
+// shownElsewhere reports rules that deny a file whose text an allowed menu contains, and
+// records these menus in s.shows.
 func (s *Snapshot) shownElsewhere() (reports []policy.Report) {
 	s.shows = map[string]bool{}
 	for _, x := range s.shown {
@@ -185,12 +185,13 @@ func (s *Snapshot) shownElsewhere() (reports []policy.Report) {
 	return reports
 }
 
-// maxEscaped is how many names with escapes are looked at in a directory, and 50 times as
-// many in all.
+// maxEscaped bounds the names with escapes that are examined per directory; 50 times as many
+// are examined in total.
 const maxEscaped = 20
 
-// escaped reports rules that deny a name with an escape, such as 50%faster.txt, by what stands
-// behind a star, to readers that take the escape for one byte and are let in.
+// escaped reports denied names that look percent-escaped, such as 50%faster.txt, where some
+// readers are let in: they decode the escape, and then the part of the rule behind a star no
+// longer matches.
 func (s *Snapshot) escaped(scan *scanner) (reports []policy.Report) {
 	var list []string
 	for _, p := range scan.programs {

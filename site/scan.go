@@ -22,47 +22,48 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// The scan makes the tree that the policy is compiled for: every name the
-// server answers but aliases (links.go). Directories are immutable values; reading one again
-// (rescan) makes new ones on the way to the root and shares all the rest.
+// The scan builds the tree that the policy is compiled for: every name that the server
+// answers, except aliases (links.go). Its directories (Dir) are immutable. A rescan replaces
+// the changed ones and those above them, and shares the rest.
 
 const (
 	noteName = ".robots"    // an annotation
 	handName = "robots.txt" // in the root: the hand-written one
 	capsName = "caps.txt"   // in the root: answered even if there is none
-	maxNote  = 500 << 10    // bytes of an annotation that are read
-	maxName  = 4096         // bytes of a name below the root: no request is longer
+	maxNote  = 500 << 10    // largest annotation, in bytes
+	maxName  = 4096         // longest name below the root in bytes; no request is longer
 )
 
 // scanner reads directories of one root.
 type scanner struct {
 	root    *disk.Root
-	attempt *stall.Attempt   // nil: everything is waited for
-	links   map[string]links // of the directories that have some, by name
+	attempt *stall.Attempt   // bounds the time of system calls; may be nil
+	links   map[string]links // by directory, if it has links
 
-	aliases  map[string]link      // by name; their real names are names of the tree
-	placed   map[string]string    // the first links to what lies behind a dot, and where they lead
-	hidden   []link               // what placed was made of
-	relinked bool                 // links have changed
+	aliases  map[string]link      // by name; link.real is a name of the tree
+	placed   map[string]string    // name of a placed link → its target; see links.go
+	hidden   []link               // the links from which placed was computed
+	relinked bool                 // links have changed since findAliases
 	refused  map[string]bool      // links that are not followed
-	programs map[string]programs  // of the directories that have some, by name
+	programs map[string]programs  // by directory, if it has any
 	answered []string             // Config.Programs
 	runs     func(string) bool    // Config.Runs
-	changed  map[string]time.Time // when something was changed last, by the names of users' trees
-	busy     map[string]struct{}  // real directories with a map or an annotation under another process's lease
+	changed  map[string]time.Time // time of the last change, by user's tree
+	busy     map[string]struct{}  // real directories with a map or annotation under a lease
 	failed   error                // why the scan is unreliable
-	scanned  *atomic.Int64        // counts directories; nil: no counter
+	scanned  *atomic.Int64        // counts directories; may be nil
 	files    bool                 // Config.Files
-	of       string               // what reports put before the names of its annotations
-	capsules *scanner             // of the trees of Config.Capsules; nil: there are none
-	homes    *Dir                 // what it has read
+	of       string               // prefix of annotations' names in reports
+	capsules *scanner             // scans the trees of Config.Capsules; may be nil
+	homes    *Dir                 // the tree that capsules has scanned
 }
 
 func newScanner(r *disk.Root) *scanner {
 	return &scanner{root: r, links: map[string]links{}, placed: map[string]string{}, programs: map[string]programs{}, busy: map[string]struct{}{}, changed: map[string]time.Time{}}
 }
 
-// call makes a system call on a name, if that answers.
+// call calls f, which makes a system call on a name, unless the name's file system is known
+// not to respond.
 func (s *scanner) call(name string, f func() error) error {
 	op, err := s.attempt.Enter(name)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *scanner) call(name string, f func() error) error {
 	return f()
 }
 
-// tree reads everything.
+// tree scans everything.
 func (s *scanner) tree() (*Dir, error) {
 	d, err := s.dir(place{".", "."}, nil)
 	if err == nil {
@@ -84,28 +85,28 @@ func (s *scanner) tree() (*Dir, error) {
 	return d, nil
 }
 
-// mind records an error that makes the whole scan unreliable: no more descriptors or
-// memory, or a stopped guard.
+// mind records an error that makes the whole scan unreliable: the process has run out of
+// descriptors or memory, or the site is stopping.
 func (s *scanner) mind(err error) {
 	if limit.Reached(err) || errors.Is(err, stall.ErrStopped) {
 		s.failed = err
 	}
 }
 
-// reading is a directory while it is read.
+// reading is the state of reading one directory.
 type reading struct {
 	*scanner
 	at    place
 	dir   *Dir
-	kept  []disk.Dirent // served entries; links have the type of their target
+	kept  []disk.Dirent // served entries; a link has the type of its target
 	links links
 
 	unreadable map[string]bool // entries that this process may not read
 }
 
-// dir reads a directory. It takes directories below from old, the last reading of it,
-// and reads those that old lacks. If nothing has changed it returns old. The error is
-// why the directory could not be listed.
+// dir reads a directory. Subdirectories are taken from old, its previous record, or read if
+// old lacks them. If nothing has changed, dir returns old. The error reports that the
+// directory could not be listed.
 func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	list, self, err := s.list(p.real)
 	if s.scanned != nil {
@@ -163,13 +164,13 @@ func (s *scanner) listed(real string) (list []disk.Dirent, self disk.Revision, e
 	return list, f.Revision, err
 }
 
-// unlisted denies a directory that cannot be listed. With mode 0711 a client can still
-// fetch files whose names it knows, and mode 000 may change.
+// unlisted returns an annotation that denies a directory that cannot be listed. A client can
+// still request files in it by name, if the mode is 0711.
 func (s *scanner) unlisted(p place, err error) *policy.Annotation {
 	return &policy.Annotation{Dir: selector.Canonical(p.name, true), File: s.of + selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
 }
 
-// entry takes an entry, if it is to be served or an annotation.
+// entry records an entry of the directory: an annotation, or a resource to serve.
 func (r *reading) entry(e disk.Dirent) {
 	if r.isNote(e) {
 		r.dir.Notes = append(r.dir.Notes, r.note(e))
@@ -187,7 +188,7 @@ func (r *reading) entry(e disk.Dirent) {
 	}
 }
 
-// theirs reports whether an entry has an owner whose files its tree serves.
+// theirs reports whether the owner of an entry is one whose files its tree serves.
 func (r *reading) theirs(e disk.Dirent) bool {
 	name := selector.Join(r.at.real, e.Base)
 	if t, _, rest := r.root.At(name); t.Owner == disk.AnyOwner || rest == "." {
@@ -196,7 +197,7 @@ func (r *reading) theirs(e disk.Dirent) bool {
 	var rev disk.Revision
 	err := r.call(name, func() (err error) { rev, err = r.root.Lstat(name); return err })
 	if errors.Is(err, stall.Err) {
-		return true // it is denied, not forgotten
+		return true // unknown: the policy must still deny it
 	}
 	if err != nil || rev.FileMode()&fs.ModeSymlink != 0 {
 		return err == nil // follow has checked the target of a link
@@ -205,7 +206,7 @@ func (r *reading) theirs(e disk.Dirent) bool {
 	return r.root.Owned(name, rev)
 }
 
-// change notes when something in the tree of a user was changed.
+// change records the time of the last change in a user's tree.
 func (s *scanner) change(name string, rev disk.Revision) {
 	at := time.Unix(0, rev.Modified)
 	if t, top, _ := s.root.At(name); t.Owner != disk.AnyOwner && s.changed[top].Before(at) {
@@ -213,30 +214,31 @@ func (s *scanner) change(name string, rev disk.Revision) {
 	}
 }
 
-// caps adds the caps.txt of the root where there is none: it is made then, so
-// that robots.txt must speak of it, too.
+// caps adds caps.txt to the root: the server answers it even if there is no such file, so the
+// policy must cover it.
 func (r *reading) caps() {
 	if r.at.name == "." && r.keepsFiles() {
 		r.dir.addCaps()
 	}
 }
 
-// isNote reports whether an entry is an annotation: a .robots, or a robots.txt written
-// by hand at the top of a tree. A directory called .robots counts as an annotation that
-// cannot be read: its author means to deny something.
+// isNote reports whether an entry is an annotation: .robots, or a robots.txt at the top of a
+// tree. A directory named .robots counts as an unreadable annotation, since its author wants
+// to deny something.
 func (r *reading) isNote(e disk.Dirent) bool {
 	return e.Base == noteName || e.Base == handName && !e.IsDir() && r.root.IsTop(r.at.real)
 }
 
-// keepsFiles reports whether to keep the files. Policy depends on annotations alone, and the
-// names of a million files would take most of the memory.
+// keepsFiles reports whether to record files: with Config.Files, and at the top of a user's
+// tree. The policy does not need them, and the names of a million files would take most of
+// the memory.
 func (r *reading) keepsFiles() bool {
 	t, _, rest := r.root.At(r.at.real)
 	return r.files || t.Owner != disk.AnyOwner && rest == "."
 }
 
-// fill fills in the directories, and the files if keepsFiles. It takes directories from old
-// that were there before.
+// fill fills in the subdirectories and, if keepsFiles, the files. It reuses subdirectories of
+// old.
 func (r *reading) fill(old *Dir) {
 	targets := map[string]string{}
 	for _, l := range r.links.list {
@@ -265,7 +267,8 @@ func (r *reading) fill(old *Dir) {
 	}
 }
 
-// file returns the record of a file. What is not known of it, or cannot be read, has the type 0.
+// file returns the record of a file. Its Type is 0 if the file cannot be read or Config.Files
+// is not set.
 func (r *reading) file(p place, old *Dir) File {
 	if base := path.Base(p.name); !r.files || r.unreadable[base] {
 		return File{Name: base}
@@ -275,7 +278,8 @@ func (r *reading) file(p place, old *Dir) File {
 		return f
 	}
 
-	// Read its beginning where its name does not tell its type, unless that is known.
+	// Reuse the old type. If there is none, take it from the name, or else from the first
+	// bytes.
 	typ, known := menu.TypeOf(f.Name)
 	isMenu := menu.IsMenuFile(f.Name)
 	if was, ok := old.file(f.Name); ok && was.Type != 0 {
@@ -307,19 +311,19 @@ func (r *reading) file(p place, old *Dir) File {
 func (r *reading) look(p place) (File, error) {
 	rev, _, err := r.root.Revision(r.call, p.real)
 	if rev.FileMode().IsDir() {
-		return File{Name: path.Base(p.name)}, err // a link to a directory, whose times change with what is in it
+		return File{Name: path.Base(p.name)}, err // a link to a directory: its times mean nothing here
 	}
 	return File{Name: path.Base(p.name), Size: rev.Size, Changed: rev.Changed, Modified: rev.Modified}, err
 }
 
-// below returns a directory in this one: as it was, or read for the first time. It returns
-// nil for an alias.
+// below returns a subdirectory: the old record, or else a new one. It returns nil for an
+// alias.
 func (r *reading) below(p place, old *Dir, isLink bool) *Dir {
 	switch {
 	case isLink && r.placed[p.name] == p.real && old != nil:
 		return old
 	case isLink:
-		if r.placed[p.name] != "" { // it was read elsewhere, or is to be read again
+		if r.placed[p.name] != "" { // the link has changed: place the targets again
 			r.hidden, r.relinked = nil, true
 		}
 		return nil
@@ -339,20 +343,20 @@ func (r *reading) note(e disk.Dirent) *policy.Annotation {
 		_, _, _ = r.resolve(e.Base)
 	}
 	a := &policy.Annotation{Dir: selector.Canonical(r.at.name, true), File: r.of + selector.Join(r.at.name, e.Base)}
-	a.Data, a.Err = r.read(selector.Join(r.at.real, e.Base), maxNote+1) // one byte more than it may have at most
+	a.Data, a.Err = r.read(selector.Join(r.at.real, e.Base), maxNote+1) // one more byte shows that it is too large
 	r.mind(a.Err)
 	r.noteBusy(a.Err)
 	return a
 }
 
-// noteBusy notes that the directory is to be read again.
+// noteBusy records that the directory must be read again if err reports a lease.
 func (r *reading) noteBusy(err error) {
 	if errors.Is(err, disk.ErrBusy) {
 		r.busy[r.at.real] = struct{}{}
 	}
 }
 
-// read reads the beginning of a file.
+// read reads up to most bytes of a file.
 func (s *scanner) read(name string, most int64) ([]byte, error) {
 	f, err := s.root.Open(s.call, name)
 	if err != nil {
@@ -366,12 +370,12 @@ func (s *scanner) read(name string, most int64) ([]byte, error) {
 	return bytes.Clone(data), err // ReadAll's buffer is larger than most annotations
 }
 
-// rescan reads the given real directories of a tree again, or only some files of them, and
-// returns the new tree. Directories that are not read again, or have not changed, are shared with the
+// rescan reads real directories again and returns the new tree. files names the changed files
+// of a directory if nothing else in it has changed. Unchanged directories are shared with the
 // old tree; if nothing has changed, rescan returns the old tree.
 func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *Dir {
 	changed := make(map[string]bool, len(dirs))
-	again := map[place][]string{} // nil: all of it
+	again := map[place][]string{} // the changed files, or nil for the whole directory
 	for _, dir := range dirs {
 		changed[dir] = true
 		again[place{dir, dir}] = files[dir]
@@ -387,7 +391,7 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 		}
 	}
 
-	// A directory that its parent has just read for the first time is not read again.
+	// Read them, parents first. Skip a directory that was just read with its parent.
 	before := tree
 	for _, p := range slices.SortedFunc(maps.Keys(again), func(a, b place) int { return strings.Compare(a.name, b.name) }) {
 		old := tree.Find(p.name)
@@ -405,9 +409,9 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 	return s.findAliases(tree)
 }
 
-// edited returns a directory of which only these files have changed. It returns nil if all of
-// it must be read: if the list is nil, or one of them is more than a text or an annotation, or
-// was.
+// edited returns a new record of a directory in which only the given files have changed. It
+// returns nil if the whole directory must be read: files is nil, or one of them is neither a
+// plain file (isPlain) nor an annotation.
 func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 	if files == nil {
 		return nil
@@ -441,7 +445,7 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if isDated {
-				return nil // it may have been the last one
+				return nil // it may have been the last dated text
 			}
 			if had {
 				d.Files = slices.Delete(d.Files, i, i+1)
@@ -466,13 +470,13 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 	return settled(&d, old)
 }
 
-// isPlain reports whether a file of this name is served as it is, and says nothing about others.
+// isPlain reports whether a file of this name affects nothing but its own record.
 func isPlain(base string) bool {
 	return selector.Refusal(base) == "" && selector.Decoded(base) == base && !isStray(base) && !menu.IsMenuFile(base) && !menu.IsMap(base) &&
 		base != handName && base != capsName && base != "index.gmi"
 }
 
-// placeOf returns where a directory of the tree is.
+// placeOf returns the place of a directory of the tree.
 func (s *scanner) placeOf(name string) place {
 	for placed, real := range s.placed {
 		if rest, in := below(name, placed); in {
@@ -482,7 +486,7 @@ func (s *scanner) placeOf(name string) place {
 	return place{name, name}
 }
 
-// below returns the way from a directory down to d.
+// below returns the path of d relative to top, or false if d is not below top.
 func below(d, top string) (string, bool) {
 	switch {
 	case d == top:

@@ -1,14 +1,25 @@
-// Package site serves a content tree: the files below one directory, which no name or
-// link can leave, and a robots.txt. It compiles robots.txt from the annotations in the
-// tree, and again whenever they change. It knows nothing of the protocol: package answer
-// answers requests from it.
+// Package site gives access to a content tree: a directory that is served, and the robots.txt
+// that is compiled from the .robots files in it. No name or link leads out of the directory.
 //
-// A View reads files and listings from the file system at each request. The Snapshot
-// holds the policy: an immutable value, swapped as a whole.
+//	tree, err := site.Open("content", site.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	go tree.Run(ctx)
+//	snap, err := tree.Snapshot(ctx) // waits for the first scan
+//	if err != nil {
+//		return err
+//	}
+//	os.Stdout.Write(snap.Robots)
 //
-// A reload:
+// A [View] opens files and lists directories for one request. It reads the file system each
+// time, and records what it reads, so that a reply can be cached until a file changes ([Stamp]).
 //
-//	file system event → batch of directories → rescan those → compile → prove → swap
+// A [Snapshot] holds the policy. Run replaces it after a change:
+//
+//	file system event → changed directories → rescan → compile → prove → swap
+//
+// The package contains no protocol; package answer resolves selectors with it.
 package site
 
 import (
@@ -27,142 +38,139 @@ import (
 	"github.com/gophd/gophd/policy"
 )
 
-// A Config is how a Site is served and watched. The zero value is ready to use.
+// A Config configures a Site. The zero value is ready to use.
 type Config struct {
-	// Watch is how changes are noticed: inotify, poll or off.
+	// Watch is the method of noticing changes.
 	Watch Watch
 
-	// Poll is how often everything is read again beside that. If zero, 5 min.
+	// Poll is the interval at which everything is read again, in addition to Watch. If
+	// zero, 5 min.
 	Poll time.Duration
 
-	// PollRemote is how often annotations on remote file systems are compared with
-	// the last reading, since no event reports changes there. If zero, 15 s; if
-	// negative, never.
+	// PollRemote is the interval at which annotations on remote file systems are checked,
+	// since no event reports changes there. If zero, 15 s; if negative, never.
 	PollRemote time.Duration
 
-	// Mounts are other directories that are served, by their names below the
-	// root: {"pub": "/srv/mirror"} serves /srv/mirror as /pub/. A mount hides a file
-	// or directory of its name in the root.
+	// Mounts are other directories to serve, by their names below the root:
+	// {"pub": "/srv/mirror"} serves /srv/mirror as /pub/. A mount hides a file or
+	// directory of the same name in the root.
 	Mounts map[string]string
 
-	// Users is where users have directories of their own: an absolute path with
-	// one element that is "*", the user's name, such as "/home/*/public_gopher":
-	// /~ann/ serves /home/ann/public_gopher. The owner of the directory must own the
-	// home, unless root does. Only files of that owner and of root are served. New
-	// and removed users are noticed within a second. If empty, there are none.
+	// Users is the pattern of users' directories: an absolute path in which one element is
+	// "*", the user's name. With "/home/*/public_gopher", /~ann/ serves
+	// /home/ann/public_gopher. The home must belong to the owner of that directory or to
+	// root. Only files of that owner and of root are served. New and removed users are
+	// noticed within a second. If empty, users have no directories.
 	Users string
 
-	// Capsules is where users have trees for Gemini and Spartan, in the same homes as
-	// Users, such as "/home/*/public_gemini": a View for those fronts has them in place of
-	// the trees of Users, whose users keep that tree where they have no other. The one
-	// robots.txt denies what the annotations of either tree deny. If empty, there are none.
+	// Capsules is the pattern of users' directories for Gemini and Spartan, such as
+	// "/home/*/public_gemini", in the same homes as Users. Those fronts then see a user's
+	// capsule instead of the directory of Users, if there is one. The one robots.txt
+	// denies what the annotations of either directory deny. If empty, there are none.
 	Capsules string
 
-	// UsersMinUID is the lowest id of an account that counts as a user. If zero,
+	// UsersMinUID is the lowest user id of an account that counts as a user. If zero,
 	// 1000.
 	UsersMinUID int
 
-	// Programs are selectors that programs answer beside the site ("/cgi-bin"), or
-	// "/*" and the end of names ("/*.dcgi"): robots.txt denies them unless the root's
-	// annotation allows them by name. Open returns an error for anything else
-	// ([policy.CheckProgram]).
+	// Programs are the selectors of programs ("/cgi-bin"), or suffixes of programs
+	// ("/*.dcgi"). robots.txt denies them unless the root's annotation allows them by
+	// name. For the syntax see [policy.CheckProgram]; Open checks it.
 	Programs []string
 
-	// Runs reports whether a program answers for a program of the tree that makes a
-	// menu, or a part of one: robots.txt denies that menu's selector as it denies
-	// Programs. If nil, there are none.
+	// Runs reports whether the server runs a program of the tree that prints a menu or a
+	// part of one. robots.txt denies such menus as it denies Programs. If nil, no
+	// program is run.
 	Runs func(name string) bool
 
-	// Endless are selectors that the server answers by itself with as many replies as
-	// there are questions ("/search"): robots.txt denies them as it denies Programs. A
-	// file or directory of the site with that name is served instead.
+	// Endless are selectors with an unlimited number of replies, such as "/search".
+	// robots.txt denies them as it denies Programs. A file or directory of the same name
+	// takes precedence.
 	Endless []string
 
-	// Sitemaps are URLs of sitemaps, which robots.txt names.
+	// Sitemaps are the URLs of sitemaps for robots.txt.
 	Sitemaps []string
 
-	// SitemapsAs are the same URLs, in the same order, by other names of the site: who asks
-	// for robots.txt by such a name reads these ([Snapshot.RobotsAs]).
+	// SitemapsAs are the same URLs, in the same order, for other names of the site (see
+	// [Snapshot.RobotsAs]).
 	SitemapsAs map[string][]string
 
-	// Files keeps all files in Snapshot.Tree, with their types, sizes and times, for what
-	// lists them: View.Files, Snapshot.Changes. Policy does not depend on them.
+	// Files records all files in Snapshot.Tree, with types, sizes and times. View.Files
+	// and Snapshot.Changes need it; the policy does not.
 	Files bool
 
-	// FileTimeout is how long a file or directory may take to be opened or read
-	// before it counts as unresponsive: it is then not opened again until it
-	// answers, and robots.txt denies it. If zero, 10 s.
+	// FileTimeout is how long opening or reading a file may take before the file counts as
+	// unresponsive. It is then not opened again until the pending call returns, and
+	// robots.txt denies it. If zero, 10 s.
 	FileTimeout time.Duration
 
-	// Log gets a line for each reload and each problem in the tree. If nil, nothing
-	// is logged.
+	// Log records each reload and each problem in the tree. If nil, nothing is logged.
 	Log *slog.Logger
 
 	// Reloaded, if not nil, is called after each reload. Calls never overlap.
 	Reloaded func(Reload)
 }
 
-// A Reload describes one reading of changed directories or of everything.
+// A Reload describes a reload: reading the changed directories, or everything.
 type Reload struct {
 	Start       time.Time
 	Took        time.Duration
-	Everything  bool // not only what had changed
-	Directories int  // how many were read; 0 if Everything
+	Everything  bool // the whole tree was read
+	Directories int  // the number of directories read; 0 if Everything
 
-	// Err is why the tree could not be opened or read, and the old snapshot stays;
-	// or why the new robots.txt is not proven, and one is served that denies all.
+	// Err reports that the tree could not be read, so that the old Snapshot stays; or that
+	// the new robots.txt could not be proven, so that one is served that denies everything.
 	Err error
 }
 
-// A Site is one content tree. Its methods may be called by many goroutines.
+// A Site is one content tree. Its methods may be called concurrently.
 type Site struct {
 	dir     string
 	conf    Config
 	log     *slog.Logger
-	watcher *watch.Watcher // nil: the tree does not change
+	watcher *watch.Watcher // nil for FS
 	guard   *stall.Guard
 	opened  time.Time
 
 	served atomic.Pointer[served]
 	ready  chan struct{} // closed with the first snapshot
 
-	scanned atomic.Int64 // directories that were read
+	scanned atomic.Int64 // see Scanned
 
-	wanted chan struct{} // closed when a caller waits for that
+	wanted chan struct{} // closed when a caller waits for the first snapshot
 	want   sync.Once
 
-	events atomic.Uint64 // counts what may have changed in the file system
+	events atomic.Uint64 // counts file system events
 
-	mu       sync.Mutex // one reload at a time
+	mu       sync.Mutex // serializes reloads
 	scan     *scanner   // of the last snapshot
 	problems problems
-	tidy     *time.Timer // gives memory back
-	again    bool        // lookAgain waits
+	tidy     *time.Timer // returns memory to the system
+	again    bool        // lookAgain has scheduled a reload
 
-	users    *users      // nil: there are none
-	capsules *users      // those of Config.Capsules
-	serving  sync.Mutex  // one change of served at a time
-	found    fs.FileInfo // what the path of the root led to; nil: nothing. Guarded by serving
+	users    *users      // of Config.Users, or nil
+	capsules *users      // of Config.Capsules, or nil
+	serving  sync.Mutex  // serializes changes of served
+	found    fs.FileInfo // of the root's path at the last check; nil if there was nothing. Guarded by serving
 }
 
-// served holds the trees that requests see, and the policy compiled from them. Both are
-// exchanged at once, so that no client gets a robots.txt and then a text of another
-// tree.
+// served holds the trees that requests see and the policy compiled from them. Both are
+// replaced in one step, so that no client gets robots.txt of one tree and texts of another.
 type served struct {
 	root     *disk.Root
-	capsules *disk.Root     // as Gemini sees it; nil: the same
-	snap     *Snapshot      // nil before the first
-	numbers  [scopes]uint64 // count the changes of each scope: kept replies hold for one number
+	capsules *disk.Root     // as Gemini and Spartan see it; nil if the same
+	snap     *Snapshot      // nil before the first scan
+	numbers  [scopes]uint64 // version of each scope: a Stamp is valid for one version
 }
 
-// changed makes kept replies of a scope stale.
+// changed invalidates cached replies that depend on a scope.
 func (s *served) changed(of scope) {
 	for ; of < scopes; of++ {
 		s.numbers[of]++
 	}
 }
 
-// serve lets change edit a copy of served, and publishes the copy.
+// serve calls change with a copy of served, and publishes the copy.
 func (s *Site) serve(change func(*served)) {
 	s.serving.Lock()
 	defer s.serving.Unlock()
@@ -174,32 +182,32 @@ func (s *Site) serve(change func(*served)) {
 	s.served.Store(&next)
 }
 
-// A Snapshot is the policy of a tree at one time.
+// A Snapshot is an immutable record of the tree and its policy.
 type Snapshot struct {
 	Tree     *Dir
 	Compiled *policy.Compiled
-	Reports  []policy.Report // of the policy, and of the names of the tree; the worst first
-	Robots   []byte          // the reply at robots.txt
+	Reports  []policy.Report // about the policy and names in the tree, the worst first
+	Robots   []byte          // robots.txt
 
-	robotsAs map[string][]byte // the same by the names of Config.SitemapsAs
+	robotsAs map[string][]byte // robots.txt for the names of Config.SitemapsAs
 
-	included map[string]bool   // files that maps include, by real name; true: an interpreter runs it
-	programs []diag.Diagnostic // programs that other servers would run
-	menus    []string          // selectors of menus that programs make
-	shown    []shown           // files whose text menus show
-	shows    map[string]bool   // the names of menus that show a denied file
+	included map[string]bool   // real names of files that maps include or link; true if an interpreter runs the file
+	programs []diag.Diagnostic // about programs that other servers would run
+	menus    []string          // selectors of menus that programs print
+	shown    []shown           // files whose text menus contain
+	shows    map[string]bool   // names of menus that contain the text of a denied file
 
-	changed map[string]time.Time // when something in a user's tree was changed last, by the name of the tree
+	changed map[string]time.Time // time of the last change, by user's tree
 
-	homes    *Snapshot // of the trees of Config.Capsules alone: what the scan has recorded; nil: there are none
-	capsules *Snapshot // of the whole tree as Gemini sees it; nil: the same
+	homes    *Snapshot // records of the trees of Config.Capsules alone, or nil
+	capsules *Snapshot // the Snapshot that Gemini and Spartan see; nil if the same
 
-	leak    error           // why the compiled file is not Robots
-	aliases map[string]link // other names of what the tree has
+	leak    error           // the error of the proof, if Robots denies everything
+	aliases map[string]link // by name; see links.go
 	refused map[string]bool // links that are not followed
 }
 
-// Snapshot returns the policy. The first one is waited for until ctx ends.
+// Snapshot returns the current Snapshot. It waits for the first one until ctx ends.
 func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 	select {
 	case <-s.ready:
@@ -215,7 +223,7 @@ func (s *Site) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 }
 
-// Ready reports whether there is a snapshot, and waits at most max for the first one.
+// Ready waits up to max for the first Snapshot, and reports whether there is one.
 func (s *Site) Ready(ctx context.Context, max time.Duration) bool {
 	if s.Now() != nil {
 		return true
@@ -226,11 +234,11 @@ func (s *Site) Ready(ctx context.Context, max time.Duration) bool {
 	return err == nil
 }
 
-// Scanned returns how many directories were read so far, again ones included.
+// Scanned returns the number of directory reads so far.
 func (s *Site) Scanned() int64 { return s.scanned.Load() }
 
-// Closed is [policy.Compiled.Closed] of the snapshot; before the first one every spelling
-// but the canonical one is closed.
+// Closed calls [policy.Compiled.Closed] of the current Snapshot. Before the first Snapshot,
+// every spelling but the canonical one is closed.
 func (s *Site) Closed(canonical, spelling string) bool {
 	var c *policy.Compiled
 	if snap := s.Now(); snap != nil {
@@ -239,22 +247,22 @@ func (s *Site) Closed(canonical, spelling string) bool {
 	return c.Closed(canonical, spelling)
 }
 
-// Now returns the snapshot, nil before the first.
+// Now returns the current Snapshot, or nil before the first.
 func (s *Site) Now() *Snapshot { return s.served.Load().snap }
 
-// Watch is how changes are noticed.
+// Watch is a method of noticing changes.
 type Watch int
 
-// The ways.
+// The methods.
 const (
-	WatchEvents Watch = iota // the kernel reports them (inotify); where it refuses, the tree is compared
-	WatchPoll                // the tree is compared at intervals
-	WatchOff                 // not at all: everything is read at the start, and at each Reload
+	WatchEvents Watch = iota // inotify; polling where the kernel refuses watches
+	WatchPoll                // polling
+	WatchOff                 // none: the tree is read at the start and by Reload
 )
 
 var watchNames = [...]string{WatchEvents: "inotify", WatchPoll: "poll", WatchOff: "off"}
 
-// String returns the name of w as UnmarshalText takes it.
+// String returns the name of w: inotify, poll or off.
 func (w Watch) String() string {
 	if w < 0 || int(w) >= len(watchNames) {
 		return fmt.Sprintf("Watch(%d)", int(w))
@@ -265,7 +273,7 @@ func (w Watch) String() string {
 // MarshalText returns the name of w, for flag.TextVar.
 func (w Watch) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText sets w by its name: inotify, poll or off.
+// UnmarshalText sets w from its name.
 func (w *Watch) UnmarshalText(text []byte) error {
 	for i, name := range watchNames {
 		if string(text) == name {

@@ -15,56 +15,58 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// A kept reply is used until an event, or for a second, before the files that it was made
-// from are looked at again. One of more than maxLooks files, or with a part left out, is not
-// looked at: it is made again after a second.
+// A Stamp is trusted until the next file system event, at most for one second. Then the files
+// are checked again. A Stamp of more than maxLooks files, or of a View that has left parts
+// out, is not checked: it expires after a second.
 const (
 	trusted        = time.Second
-	maxCachedLooks = 16  // files that Fresh looks at
-	maxLooks       = 500 // files that Look looks at
+	maxCachedLooks = 16  // files that Fresh checks
+	maxLooks       = 500 // files that Look checks
 )
 
-// scope is what of the Site a reply depends on, besides its files. Each includes those before.
+// scope is a part of the Site's state that a reply depends on, besides its files. Each scope
+// includes those before it.
 type scope int
 
 const (
-	ofRules scope = iota // the root directory, robots.txt, which links are followed, which files are programs
-	ofTree               // which directories there are
-	ofUsers              // who is a user, and who changed something last
+	ofRules scope = iota // the root directory, robots.txt, the links that are followed, the files that are programs
+	ofTree               // the directories of the tree
+	ofUsers              // the users and the times of their last changes
 	scopes
 )
 
-// A Stamp reports whether a reply made through a View is still up to date: nothing in its
-// scope has changed, and each file and directory that the View has seen, missing ones too, is
-// still the same version. Its methods may be called concurrently.
+// A Stamp tells whether a reply made through a View is still valid: nothing in its scope has
+// changed, and each name that the View has read, or not found, is still in the same state.
+// Its methods may be called concurrently.
 type Stamp struct {
 	site   *Site
 	scope  scope
-	number uint64 // of the scope
+	number uint64 // version of the scope
 	seen   []sight
-	gemini bool          // of a View of capsules
-	brief  bool          // it holds while it is trusted: what was left out may answer again
-	events atomic.Uint64 // how many there had been when the files were looked at
-	looked atomic.Int64  // when that was: nanoseconds since the site was opened
+	gemini bool          // made through a View of capsules
+	brief  bool          // parts were left out: valid while trusted, then made again
+	events atomic.Uint64 // Site.events at the last check
+	looked atomic.Int64  // time of the last check: Site.elapsed
 }
 
-// A sight is a name as a View has seen it.
+// A sight is the state of a name when a View has read it.
 type sight struct {
 	name, real string
-	rev        disk.Revision // zero if it could not be looked at
+	rev        disk.Revision // zero if err is set
 	err        error         // nil, fs.ErrNotExist or fs.ErrPermission
-	young      bool          // a later change may have left the stamp as it is
+	young      bool          // changed so recently that another change may not alter rev
 }
 
-// Outdated reports whether the Stamp is stale for ever. It makes no system call.
+// Outdated reports whether the scope has changed: the Stamp will never be valid again. It
+// makes no system call.
 func (s *Stamp) Outdated() bool { return s.site.served.Load().numbers[s.scope] != s.number }
 
-// Size is about how much memory the Stamp takes, in bytes.
+// Size returns the approximate size of the Stamp in bytes.
 func (s *Stamp) Size() int { return 100 + 200*len(s.seen) }
 
-// Fresh reports whether a reply may be used. It never waits: it looks at a few files by
-// system calls that cannot block; if those do not suffice, it reports false, and Look may
-// report true.
+// Fresh reports whether the Stamp is certainly valid. It never blocks: it checks a few files
+// with system calls that cannot wait for a disk. If it reports false, Look may still report
+// true.
 func (s *Stamp) Fresh() bool {
 	if s.Outdated() {
 		return false
@@ -78,7 +80,7 @@ func (s *Stamp) Fresh() bool {
 	})
 }
 
-// trusts reports whether the files need not be looked at.
+// trusts reports whether the Stamp is valid without a check of the files.
 func (s *Stamp) trusts() bool {
 	if len(s.seen) == 0 && !s.brief {
 		return true
@@ -89,7 +91,7 @@ func (s *Stamp) trusts() bool {
 	return s.brief || s.events.Load() == s.site.events.Load() || len(s.seen) > maxLooks
 }
 
-// look looks at all files by holds, and trusts them if nothing has changed.
+// look checks all files with holds. If nothing has changed, the Stamp is trusted again.
 func (s *Stamp) look(holds func(*disk.Root, sight) bool) bool {
 	events, now, root := s.site.events.Load(), s.site.elapsed(), s.site.served.Load().root
 	if s.gemini {
@@ -103,8 +105,9 @@ func (s *Stamp) look(holds func(*disk.Root, sight) bool) bool {
 	return !s.Outdated()
 }
 
-// Look is Fresh, and may wait for a file system, but not long: what does not answer does
-// not hold. After it has reported true, Fresh does for a second.
+// Look reports whether the Stamp is valid. It may wait for a file system, but not long: if the
+// file system does not respond, it reports false. After it has reported true, Fresh reports
+// true for up to a second.
 func (s *Stamp) Look(ctx context.Context) bool {
 	if s.Fresh() {
 		return true
@@ -126,21 +129,21 @@ func (s *Stamp) Look(ctx context.Context) bool {
 	return err == nil && held
 }
 
-// is reports whether a name looks as it was seen.
+// is reports whether a name is in the same state as before.
 func (i sight) is(rev disk.Revision, real string, err error) bool {
 	known := err == nil || i.err != nil && errors.Is(err, i.err)
 	return known && (err != nil || rev == i.rev) && real == i.real && !i.young
 }
 
-// elapsed returns the nanoseconds since the site was opened, by the monotonic clock.
+// elapsed returns the nanoseconds since Open, by the monotonic clock.
 func (s *Site) elapsed() int64 { return int64(time.Since(s.opened)) }
 
-// missed notes a name that could not be opened.
+// missed records a name that could not be opened.
 func (v *View) missed(name string, why error) {
 	base := path.Base(name)
 	switch {
 	case limit.Reached(why), errors.Is(why, disk.ErrBusy) && (menu.IsMap(base) || menu.IsMenuFile(base) || base == "index.gmi"):
-		v.failed = why // a listing in place of a map would be another menu
+		v.failed = why // without its map, the menu would be a different one
 		return
 	case errors.Is(why, stall.Err):
 		v.without = true
@@ -160,7 +163,7 @@ func (v *View) missed(name string, why error) {
 	v.add(i)
 }
 
-// add notes a sight.
+// add records a sight.
 func (v *View) add(i sight) {
 	if v.root.Main.Fixed {
 		return
@@ -169,7 +172,8 @@ func (v *View) add(i sight) {
 	v.seen = append(v.seen, i)
 }
 
-// Stamp returns the Stamp of the View, nil if replies made through it must not be kept.
+// Stamp returns the Stamp of what the View has read, or nil if replies made through it must
+// not be cached.
 func (v *View) Stamp() *Stamp {
 	if v.unkept || v.failed != nil {
 		return nil

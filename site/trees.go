@@ -20,20 +20,20 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A site has one tree for its root directory, one for each mount, and one for each user.
-// No event surely reports new users, or a path that now leads to another directory:
-// followTrees checks both once a second.
+// A site has a tree for its root directory, for each mount and for each user. No event reports
+// a new user reliably, or a path that leads to another directory than before, so followTrees
+// checks both every second.
 //
-//	every second → which trees → open the new ones → watcher → scan
-//	             → another root → all is read again → open it (reload.go)
+//	every second → find the trees → open new ones → watch → scan
+//	             → the root is another directory → reload.go opens it and reads everything
 
-// treesEvery is the time between two looks for new, missing and exchanged trees.
+// treesEvery is the interval of checks for new, missing and replaced trees.
 const treesEvery = time.Second
 
-// maxHung is how many paths of trees may not answer before a look passes over the rest.
+// maxHung is the number of unresponsive trees after which a check skips the remaining ones.
 const maxHung = 64
 
-// followTrees looks for trees that come, go or are exchanged, until ctx ends.
+// followTrees calls lookTrees every second until ctx ends.
 func (s *Site) followTrees(ctx context.Context) {
 	tick := time.NewTicker(treesEvery)
 	defer tick.Stop()
@@ -52,8 +52,8 @@ func (s *Site) followTrees(ctx context.Context) {
 	}
 }
 
-// isOtherRoot reports whether the path of the root leads to something else than when it was
-// looked at last.
+// isOtherRoot reports whether the path of the root leads to another directory than at the last
+// call.
 func (s *Site) isOtherRoot() bool {
 	found, err := disk.Guarded(s.guard).Named(".").Stat(s.dir)
 	if errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) {
@@ -69,17 +69,17 @@ func (s *Site) isOtherRoot() bool {
 	return !os.SameFile(found, was)
 }
 
-// foundTrees are the trees besides the root's that one look has found.
+// foundTrees are the mounts and users' trees that one check has found.
 type foundTrees struct {
 	trees    map[string]*disk.Tree
-	fresh    []string          // the names of the new and of the exchanged ones
+	fresh    []string          // names of new and of replaced trees
 	problems []diag.Diagnostic // why others are not served
-	hung     int
+	hung     int               // trees that do not respond
 }
 
-// lookTrees opens trees that are new or were exchanged, and drops users' trees that are
-// gone. A mount whose path is gone keeps its old directory until there is another one,
-// as the root does. A tree that does not answer stays.
+// lookTrees opens trees that are new or were replaced, and drops users' trees that are gone.
+// A mount whose path is gone keeps its old directory until there is a new one, like the root.
+// A tree that does not respond stays.
 func (s *Site) lookTrees() error {
 	if len(s.conf.Mounts) == 0 && s.users == nil {
 		return nil
@@ -104,7 +104,7 @@ func (s *Site) lookTrees() error {
 	return nil
 }
 
-// findTrees finds the current trees. If one does not answer, it begins again without it.
+// findTrees finds the current trees. If one does not respond, it starts over without it.
 func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
 		next, err = stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*foundTrees, error) {
@@ -153,34 +153,36 @@ func (s *Site) setTrees(trees map[string]*disk.Tree) {
 	}
 }
 
-// Dir is the record that the scan makes of a directory of the tree that the server answers
-// for. It never changes after it was made: a change makes new ones on the way to the root and
-// shares the rest. So two snapshots have the same *Dir where nothing has changed; what keeps
-// something of its own of the tree, such as an index, follows Snapshot.Changes.
+// Dir is the record of a directory. It is immutable. After a change, the scan makes new records
+// for the changed directory and those above it, and shares all others, so Snapshots share
+// a *Dir where nothing has changed. To follow changes, use Snapshot.Changes.
 type Dir struct {
 	Name   string               // the last element; "" for the root
 	Files  []File               // served files, sorted by Name, with Config.Files
 	Dirs   []*Dir               // sorted by Name
-	Notes  []*policy.Annotation // robots.txt at the top of a tree, and .robots
-	Strays []string             // files that are almost called so, and are not read
-	Phlog  bool                 // it has dated texts
+	Notes  []*policy.Annotation // of robots.txt (at the top of a tree) and .robots
+	Strays []string             // files whose names look like misspelt annotations
+	Phlog  bool                 // the directory contains dated texts
 
-	// With Config.Files: files that are not served, of which the menu may be made, and the
-	// times of the directory, in nanoseconds.
+	// With Config.Files: files that are not served but may be a source of the menu, and
+	// the times of the directory in nanoseconds since 1970.
 	Sources           []File
 	Changed, Modified int64
 }
 
-// A File is the record of a served file. Without Config.Files it is a name.
+// A File is the record of a served file. Without Config.Files only Name is set.
 type File struct {
 	Name string
 
-	// Type is the item type: by the name, or else by the first bytes. It is 0 if the file
-	// cannot be read, or is a menu that is a program that nothing runs.
+	// Type is the item type, from the name or else from the first bytes. It is 0 if the
+	// file cannot be read, or is a program that would print a menu but is not run.
 	Type byte
 
-	Size              int64
-	Changed, Modified int64 // times, in nanoseconds: Changed, too, when it was renamed or moved here
+	Size int64 // bytes
+
+	// Changed (ctime) and Modified (mtime) are in nanoseconds since 1970. A rename updates
+	// only Changed.
+	Changed, Modified int64
 }
 
 // file returns the record of a file.
@@ -195,7 +197,7 @@ func (d *Dir) file(name string) (File, bool) {
 	return d.Files[i], true
 }
 
-// addCaps adds the root's caps.txt, which is made where there is none.
+// addCaps adds caps.txt to the root, unless it has one.
 func (d *Dir) addCaps() {
 	at, found := slices.BinarySearchFunc(d.Files, capsName, func(f File, name string) int { return strings.Compare(f.Name, name) })
 	if !found {
@@ -203,10 +205,9 @@ func (d *Dir) addCaps() {
 	}
 }
 
-// Changes returns the directories whose own records differ from those in an older snapshot,
-// which may be nil, and those with files that maps show or no longer show. If all that differs
-// is in the content of files that no menu shows, it has their names, else nil. Of a directory
-// that is gone it has the path, and nothing of what was below.
+// Changes returns the directories that have changed since an older Snapshot (nil: all), by
+// path. The value is a list of files if only the content of these has changed, and no menu
+// contains it; otherwise it is nil. A removed directory is included, but not those below it.
 func (s *Snapshot) Changes(old *Snapshot) map[string][]string {
 	if old == nil {
 		old = &Snapshot{}
@@ -224,7 +225,7 @@ func (s *Snapshot) Changes(old *Snapshot) map[string][]string {
 	return dirs
 }
 
-// otherNames calls f with the names that one of two maps lacks.
+// otherNames calls f with the keys that are in only one of two maps.
 func otherNames[V any](a, b map[string]V, f func(name string)) {
 	for name := range a {
 		if _, in := b[name]; !in {
@@ -258,8 +259,8 @@ func (d *Dir) changes(old *Dir, name string, dirs map[string][]string) {
 	}
 }
 
-// edits returns the names of files that differ from those in an older record of the directory,
-// nil if more may. What its annotations change, robots.txt tells.
+// edits returns the names of the changed files, or nil if more than their content may have
+// changed. Changed annotations do not count; robots.txt reflects them.
 func (d *Dir) edits(old *Dir) (names []string) {
 	sameName := func(a, b *Dir) bool { return a.Name == b.Name }
 	if old == nil || d.Phlog != old.Phlog || len(d.Files) != len(old.Files) || !slices.Equal(d.Sources, old.Sources) || !slices.EqualFunc(d.Dirs, old.Dirs, sameName) {
@@ -281,22 +282,22 @@ func (d *Dir) edits(old *Dir) (names []string) {
 	return names
 }
 
-// maxEdits is how many files of a directory Changes names.
+// maxEdits bounds the files that Changes names per directory.
 const maxEdits = 100
 
-// same reports whether the records of two directories are equal, but for what lies below.
+// same reports whether two records are equal, without their subdirectories.
 func (d *Dir) same(old *Dir) bool {
 	return d.alike(old) && d.Changed == old.Changed && d.Modified == old.Modified &&
 		slices.Equal(d.Files, old.Files) && slices.Equal(d.Sources, old.Sources)
 }
 
-// alike reports whether policy and feeds take two directories for the same, but for what lies
-// below.
+// alike reports whether two records are equal as far as policy and feeds are concerned,
+// without their subdirectories.
 func (d *Dir) alike(old *Dir) bool {
 	return old != nil && d.Name == old.Name && d.Phlog == old.Phlog && slices.EqualFunc(d.Notes, old.Notes, sameNote) && slices.Equal(d.Strays, old.Strays)
 }
 
-// allAlike reports whether two trees are alike: all that differs is in their files.
+// allAlike reports whether two trees are alike in all directories.
 func (d *Dir) allAlike(old *Dir) bool {
 	return d == old || d.alike(old) && slices.EqualFunc(d.Dirs, old.Dirs, (*Dir).allAlike)
 }
@@ -304,8 +305,8 @@ func (d *Dir) allAlike(old *Dir) bool {
 // HasPhlog reports whether d or a directory below it has dated texts.
 func (d *Dir) HasPhlog() bool { return d.Phlog || slices.ContainsFunc(d.Dirs, (*Dir).HasPhlog) }
 
-// Phlogs returns the paths of the directories that have dated texts: d/name, and with
-// deep also those below it.
+// Phlogs returns the paths of directories with dated texts: of the directory name below d and,
+// if deep is true, of those below it.
 func (d *Dir) Phlogs(name string, deep bool) (names []string) {
 	at := d.Find(name)
 	switch {
@@ -323,9 +324,8 @@ func (d *Dir) Phlogs(name string, deep bool) (names []string) {
 	return names
 }
 
-// Has reports whether there is a resource below d: a directory or a file, if the names
-// of files were kept. The
-// name is a path, "." for d itself.
+// Has reports whether a directory or (with Config.Files) a file exists below d. The name "."
+// is d itself.
 func (d *Dir) Has(name string, dir bool) bool {
 	if dir {
 		return d.Find(name) != nil
@@ -339,7 +339,7 @@ func (d *Dir) Has(name string, dir bool) bool {
 	return ok
 }
 
-// Find returns the directory of a path, nil if there is none.
+// Find returns the directory at a path below d, or nil.
 func (d *Dir) Find(name string) *Dir {
 	if name == "." {
 		return d
@@ -351,7 +351,7 @@ func (d *Dir) Find(name string) *Dir {
 	return d
 }
 
-// All yields d and all directories below it, by their paths, each before those in it.
+// All yields the paths and records of d and all directories below it, parents first.
 func (d *Dir) All() iter.Seq2[string, *Dir] {
 	return func(yield func(string, *Dir) bool) { d.walk(".", yield) }
 }
@@ -372,8 +372,8 @@ func (d *Dir) annotations() (list []policy.Annotation) {
 	return list
 }
 
-// with returns the tree with another directory of this name, or without one if other is nil.
-// The directory above it must be there.
+// with returns a copy of the tree in which the directory name is replaced by other, or removed
+// if other is nil. Its parent must exist.
 func (d *Dir) with(name string, other *Dir) *Dir {
 	if name == "." {
 		return other
@@ -416,7 +416,8 @@ func baseName(name string) string {
 	return path.Base(name)
 }
 
-// settled returns old if d equals it, else d, with old's annotations if they are equal.
+// settled returns old if d equals it. Otherwise it returns d, sharing equal annotations with
+// old.
 func settled(d, old *Dir) *Dir {
 	if old == nil {
 		return d

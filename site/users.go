@@ -22,16 +22,16 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// DefaultUsersMinUID is the lowest user id of people, on most systems.
+// DefaultUsersMinUID is the lowest user id of a person on most systems.
 const DefaultUsersMinUID = 1000
 
 // users finds the directories that match Config.Users.
 type users struct {
 	home   string // the directory above the homes: "/home"
 	below  string // the path in a home: "public_gopher"
-	before string // stands before the names of their trees
+	before string // prefix of the names of their trees
 	minUID int
-	skel   map[string][]byte // the files that each new user gets, by their names
+	skel   map[string][]byte // files of /etc/skel, by name
 }
 
 // CheckUsers returns an error if a pattern is invalid for Config.Users.
@@ -40,8 +40,7 @@ func CheckUsers(pattern string) error {
 	return err
 }
 
-// parseUsers reads a pattern: absolute, with one "*" that stands for a whole
-// element, the user's name.
+// parseUsers parses a pattern such as "/home/*/public_gopher".
 func parseUsers(pattern string, minUID int) (*users, error) {
 	home, below, ok := strings.Cut(pattern, "/*")
 	if !ok || !filepath.IsAbs(pattern) || strings.Contains(below, "*") || below != "" && below[0] != '/' || strings.ContainsAny(home, "*?[") {
@@ -52,7 +51,7 @@ func parseUsers(pattern string, minUID int) (*users, error) {
 		skel: readSkel(filepath.Join("/etc/skel", below))}, nil
 }
 
-// maxSkel is the largest file of /etc/skel to compare with users' files, in bytes.
+// maxSkel is the size in bytes up to which files of /etc/skel are compared with users' files.
 const maxSkel = 64 << 10
 
 // readSkel reads the files of a skeleton directory, by name.
@@ -70,8 +69,8 @@ func readSkel(dir string) map[string][]byte {
 	return files
 }
 
-// find adds the trees of all users to f. It reuses trees of old whose directory and owner
-// are the same, and records why others cannot be served.
+// find adds the trees of all users to f. It reuses trees of old whose directory and owner are
+// unchanged, and records problems.
 func (u *users) find(call disk.Caller, f *foundTrees, old map[string]*disk.Tree) {
 	homes, err := call.List(u.home)
 	if err != nil {
@@ -105,7 +104,7 @@ func (f *foundTrees) problem(name, message, hint string) {
 	f.problems = append(f.problems, unopened(name, message, hint))
 }
 
-// tree returns the tree of a user, nil if there is none: was if it is the same.
+// tree returns the tree of a user, or nil. It returns was if that is unchanged.
 func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tree) (*disk.Tree, error) {
 	home := filepath.Join(u.home, strings.TrimPrefix(name, u.before+"~"))
 	dir := filepath.Join(home, u.below)
@@ -128,8 +127,8 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tre
 	return t, err
 }
 
-// open opens the tree of a user, or returns nil. Its owner must be a person, and own the
-// home that it is in, unless root does: a link may lead to any other directory.
+// open opens the tree of a user, or returns nil. The owner must be a person, and the home must
+// belong to the owner or to root: otherwise a link could publish another user's directory.
 func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs.FileInfo) (*disk.Tree, error) {
 	dir := filepath.Join(home, u.below)
 	above, err := call.Stat(home)
@@ -139,7 +138,7 @@ func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs
 	owner, of := disk.OwnerOf(info), disk.OwnerOf(above)
 	switch {
 	case owner == overflowUID() || max(owner, of) < u.minUID:
-		return nil, nil // one that the kernel does not show, or an account of the system
+		return nil, nil // an owner that the user namespace does not map, or a system account
 	case of != owner && of != 0:
 		f.problem(name, "the directory does not belong to the owner of the home", "")
 		return nil, nil
@@ -152,14 +151,15 @@ func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs
 		f.problems = append(f.problems, u.unopened(call, name, dir, err))
 		return nil, nil
 	case !t.Is(info):
-		t.Close() // it was exchanged meanwhile: the next look finds it
+		t.Close() // replaced meanwhile: the next check finds it
 		return nil, nil
 	}
 	t.Owner = owner
 	return t, nil
 }
 
-// overflowUID stands for every owner that the user namespace of this process does not map.
+// overflowUID returns the user id that the kernel reports for owners that the user namespace
+// of this process does not map.
 var overflowUID = sync.OnceValue(func() int {
 	text, _ := disk.Caller(disk.Direct).ReadFile("/proc/sys/kernel/overflowuid", 64)
 	if uid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
@@ -168,8 +168,8 @@ var overflowUID = sync.OnceValue(func() int {
 	return 65534
 })
 
-// unopened explains why a user's directory cannot be opened. The sandbox shows the targets
-// of the links that were there at the start.
+// unopened explains why a user's directory cannot be opened. The sandbox shows only the
+// targets of links that existed at the start.
 func (u *users) unopened(call disk.Caller, name, dir string, err error) diag.Diagnostic {
 	real, unresolved := call.RealPath(dir)
 	info, unseen := call.Stat(dir)
@@ -183,7 +183,7 @@ func (u *users) unopened(call disk.Caller, name, dir string, err error) diag.Dia
 // A User is an account with a tree of its own.
 type User struct {
 	Name    string    // without the tilde
-	Changed time.Time // when something in the tree was changed last, as far as is known
+	Changed time.Time // the last change that the scan has seen
 }
 
 // HasUsers reports whether the site serves users' directories.
@@ -195,8 +195,8 @@ func (v *View) Trees() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, capsuleMark) })
 }
 
-// Users lists the users, the latest change first. It leaves out trees that are empty or
-// hold only unchanged files from /etc/skel. It waits for the first scan.
+// Users lists the users, the latest change first. It omits those whose trees are empty or
+// contain only unchanged files from /etc/skel. It waits for the first scan.
 func (v *View) Users() []User {
 	v.scope = ofUsers
 	snap, err := v.Snapshot()
@@ -218,7 +218,7 @@ func (v *View) Users() []User {
 	return list
 }
 
-// fromSkel reports whether a tree holds only unchanged files from /etc/skel.
+// fromSkel reports whether a tree contains only unchanged files from /etc/skel.
 func (u *users) fromSkel(v *View, top string, d *Dir) bool {
 	if len(d.Dirs) > 0 || len(d.Files) > len(u.skel) {
 		return false
@@ -242,21 +242,21 @@ func (u *users) fromSkel(v *View, top string, d *Dir) bool {
 	return true
 }
 
-// The trees of Config.Capsules. In the Root of all trees each has its user's name behind a
-// dot, which no client can ask for. Gemini sees another Root, which has it at the user's name:
+// The trees of Config.Capsules. In the disk.Root, the capsule of ann is the tree ".~ann", which
+// no client can request. Gemini and Spartan see another Root, in which it is "~ann":
 //
-//	.~ann → Root of Gemini: ~ann → View.OfCapsules
-//	      → a scanner of its own  → Snapshot.homes → with the rest of the tree: Snapshot.capsules
+//	.~ann → capsuleRoot: ~ann → View.OfCapsules
+//	      → scanner.capsules  → Snapshot.homes → Snapshot.capsules (merged with the main tree)
 //
-// Annotations of both trees go into the one policy.
+// The one policy is compiled from the annotations of both trees.
 
 const (
-	behindDot   = "." // before the name of a tree of Config.Capsules
+	behindDot   = "." // prefix of the trees of Config.Capsules
 	ofGemini    = "gemini="
 	capsuleMark = behindDot + "~"
 )
 
-// capsuleRoot returns the root that Gemini sees.
+// capsuleRoot returns the Root that Gemini and Spartan see.
 func capsuleRoot(all *disk.Root) *disk.Root {
 	trees := maps.Clone(all.Trees)
 	maps.Copy(trees, capsuleTrees(all))
@@ -274,7 +274,8 @@ func capsuleTrees(all *disk.Root) map[string]*disk.Tree {
 	return trees
 }
 
-// OfCapsules makes v the View of Gemini and Spartan. It must be called before v is used.
+// OfCapsules makes v show users' capsules, for Gemini and Spartan. It must be called before v
+// is used.
 func (v *View) OfCapsules() {
 	if v.now.capsules != nil {
 		v.root = v.now.capsules
@@ -283,10 +284,10 @@ func (v *View) OfCapsules() {
 
 func (v *View) isCapsules() bool { return v.root != nil && v.root == v.now.capsules }
 
-// Now returns the Snapshot of what the View sees, nil before the first.
+// Now returns the Snapshot of the tree that the View shows, or nil before the first scan.
 func (v *View) Now() *Snapshot { return v.of(v.site.Now()) }
 
-// Snapshot is Now, but waits for the first one until the View ends.
+// Snapshot is Now, but waits for the first scan until the View's context ends.
 func (v *View) Snapshot() (*Snapshot, error) {
 	snap, err := v.site.Snapshot(v.ctx)
 	return v.of(snap), err
@@ -299,7 +300,7 @@ func (v *View) of(snap *Snapshot) *Snapshot {
 	return snap
 }
 
-// onDisk returns the name in the Root of all trees of a real name in v's.
+// onDisk converts a real name in the View's Root to one in the main Root.
 func (v *View) onDisk(real string) string {
 	if t, _, _ := v.root.At(real); v.isCapsules() && v.now.root.Trees[behindDot+topName(real)] == t {
 		return behindDot + real
@@ -315,8 +316,8 @@ func (v *View) usersOf(name string) *users {
 	return v.site.users
 }
 
-// readHomes reads the trees of Config.Capsules: again the given directories, which were read
-// before, and those of users who are new.
+// readHomes scans the trees of Config.Capsules: the given directories again, and the trees of
+// new users.
 func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 	homes := s.capsules
 	if homes == nil {
@@ -350,11 +351,10 @@ func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 	}
 }
 
-// Capsules returns the snapshot of the tree as Gemini and Spartan see it, nil without
-// Config.Capsules.
+// Capsules returns the Snapshot that Gemini and Spartan see, or nil without Config.Capsules.
 func (s *Snapshot) Capsules() *Snapshot { return s.capsules }
 
-// asGemini returns the Snapshot of the tree as Gemini sees it.
+// asGemini returns the Snapshot with users' capsules in place of their Gopher trees.
 func (s *Snapshot) asGemini() *Snapshot {
 	if s.homes == nil {
 		return nil
@@ -370,7 +370,7 @@ func (s *Snapshot) asGemini() *Snapshot {
 	return &c
 }
 
-// inPlace returns a map of names with those below the homes from another one.
+// inPlace returns a copy of all in which the names of users with capsules are taken from homes.
 func inPlace[V any](all, homes map[string]V, isHome func(string) bool) map[string]V {
 	both := maps.Clone(homes)
 	if both == nil {
@@ -384,7 +384,7 @@ func inPlace[V any](all, homes map[string]V, isHome func(string) bool) map[strin
 	return both
 }
 
-// withHomes returns a root with other top-level directories.
+// withHomes returns a copy of the root in which top-level directories are replaced by homes.
 func (d *Dir) withHomes(homes *Dir) *Dir {
 	next := *d
 	next.Dirs = slices.Clone(homes.Dirs)
@@ -397,9 +397,9 @@ func (d *Dir) withHomes(homes *Dir) *Dir {
 	return &next
 }
 
-// annotationsWith returns the annotations of the tree and of the homes. A user whose two trees
-// have different ones gets the stricter of both: each Disallow counts, for all robots, and no
-// Allow does; both are reported.
+// annotationsWith returns the annotations of the tree and of the capsules. If the two trees of
+// a user have different annotations, every Disallow of either applies to all robots, and no
+// Allow applies; this is reported.
 func (d *Dir) annotationsWith(homes *Dir) (list []policy.Annotation, reports []policy.Report) {
 	if homes == nil {
 		return d.annotations(), nil
@@ -435,7 +435,8 @@ func (d *Dir) annotationsWith(homes *Dir) (list []policy.Annotation, reports []p
 	return list, reports
 }
 
-// stricter returns an annotation with nothing but what it denies, for all robots.
+// stricter returns an annotation without its Allow and User-agent lines: what it denies to any
+// robot is denied to all.
 func stricter(a policy.Annotation) (policy.Annotation, []policy.Report) {
 	var kept []byte
 	var reports []policy.Report

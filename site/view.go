@@ -12,10 +12,9 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A View is the tree as one request sees it. It is an fs.FS that lists and opens only
-// files that are served. It records what it sees: a reply made from it may be kept until
-// some of it changes (Stamp). It ends with its context, and must
-// not be used concurrently.
+// A View is the tree as one request sees it: an fs.FS. It records what is read through it, so
+// that a reply can be cached until some of that changes (Stamp). Its calls fail when its
+// context ends. It must not be used concurrently.
 type View struct {
 	ctx   context.Context
 	site  *Site
@@ -23,29 +22,29 @@ type View struct {
 	root  *disk.Root
 	began uint64
 	enter func(name string) (*stall.Op, error)
-	spend func(spent int) error // nil: reading is free
-	spent int                   // bytes that were kept since Release
+	spend func(spent int) error // see Spend; may be nil
+	spent int                   // bytes read since Release
 
-	start   int64 // of the site's clock
+	start   int64 // Site.elapsed at the beginning
 	numbers [scopes]uint64
-	scope   scope // what a reply depends on besides files
+	scope   scope
 	seen    []sight
-	unkept  bool // it depends on files without a Stamp
-	without bool // parts are left out: a file system does not answer
+	unkept  bool // must not be cached: something read has no revision
+	without bool // parts are left out because a file system does not respond
 
 	failed error // why the view is incomplete
 }
 
-// View returns the tree as it is from now on.
+// View returns a View for a request that begins now.
 func (s *Site) View(ctx context.Context) *View {
 	began, start := s.events.Load(), s.elapsed()
 	now := s.served.Load()
 	return &View{ctx: ctx, site: s, now: now, root: now.root, numbers: now.numbers, began: began, start: start, enter: s.guard.Enter}
 }
 
-// Try runs f with a View, in a goroutine of its own, and returns the result of f. It
-// does not wait for a file system that does not answer: it then returns an error before
-// f ends, and later system calls of f through the View fail.
+// Try calls f with a View in a goroutine and returns its result. If a file system does not
+// respond, Try returns an error without waiting for f, and later calls of f through the View
+// fail.
 func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, error) {
 	v := s.View(ctx)
 	return stall.Try(s.guard, stall.Whole, func(a *stall.Attempt) (T, error) {
@@ -54,29 +53,29 @@ func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, erro
 	})
 }
 
-// Spend sets a function that is called before bytes are kept after a read, with the number
-// of all that are kept then. If it returns an error, the read fails with it.
+// Spend sets a function that is called for each read with the number of all bytes read since
+// Release. If it returns an error, the read fails with it.
 func (v *View) Spend(f func(spent int) error) { v.spend = f }
 
-// Release resets the number of bytes: a walk keeps nothing of the directories behind it.
+// Release resets the number of bytes: the caller no longer holds in memory what it has read.
 func (v *View) Release() { v.spent = 0 }
 
-// Forget is Release, and what was read so far decides nothing: a reply made through the View
-// cannot be kept.
+// Forget calls Release and drops the record of what was read, so a reply made through the View
+// cannot be cached.
 func (v *View) Forget() {
 	v.Release()
 	v.seen, v.unkept = nil, true
 }
 
-// Path returns where a name lies on the disk, links in it not followed: below the
-// root, a mount, or the directory of a user.
+// Path returns the path of a name on the disk, below the root, a mount or a user's directory.
+// It does not follow links.
 func (v *View) Path(name string) string {
 	t, _, rest := v.root.At(name)
 	return filepath.Join(t.Dir, rest)
 }
 
-// Owned returns the real name of a file, if it lies in the tree of the file by: the root's,
-// a mount or a user's. Both names may lead through links.
+// Owned returns the real name of a file, and whether it is in the same tree (the root, a mount
+// or a user's directory) as the file by. Both names may contain links.
 func (v *View) Owned(name, by string) (real string, ok bool) {
 	real, err := v.root.Resolve(v.call, name)
 	if err != nil || v.root.Main.Fixed {
@@ -88,17 +87,17 @@ func (v *View) Owned(name, by string) (real string, ok bool) {
 	return real, err == nil && top == ours
 }
 
-// Report logs problems in the files of a menu, each one only once.
+// Report logs problems in the maps of a menu, each once.
 func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
 
-// Context is the one that the View ends with.
+// Context returns the View's context.
 func (v *View) Context() context.Context { return v.ctx }
 
-// Err returns why the view is incomplete: files that do not answer, or no more
-// descriptors. It returns nil if the view is complete.
+// Err returns the error that makes a reply from the View incomplete, such as an unresponsive
+// file or a lack of descriptors, or nil.
 func (v *View) Err() error { return v.failed }
 
-// open opens a name, and records its revision, or that it cannot be opened.
+// open opens a name and records its revision or the failure.
 func (v *View) open(name string) (*Resource, error) {
 	f, err := v.root.Open(v.call, name)
 	if errors.Is(err, disk.ErrTooManyLinks) {
@@ -112,11 +111,11 @@ func (v *View) open(name string) (*Resource, error) {
 	return &Resource{File: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
 }
 
-// A Resource is an opened file, or a directory, of the tree.
+// A Resource is an open file or directory of the tree.
 type Resource struct {
 	disk.File
 	Name string // below the root, "." for the root
-	Real string // the same without links
+	Real string // Name with links resolved
 	Info fs.FileInfo
 
 	view   *View
@@ -126,7 +125,7 @@ type Resource struct {
 // Stat returns Info.
 func (f *Resource) Stat() (fs.FileInfo, error) { return f.Info, nil }
 
-// Read reads from a file, unless it is known not to answer.
+// Read reads from the file. It fails at once if the file is known not to respond.
 func (f *Resource) Read(p []byte) (int, error) {
 	op, err := f.view.enter(f.Real)
 	if err != nil {
@@ -140,14 +139,14 @@ func (f *Resource) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OSFile returns the file without the guard, for sendfile(2); nil if it is in memory.
+// OSFile returns the os.File for sendfile(2), or nil if the content is in memory.
 func (f *Resource) OSFile() *os.File {
 	of, _ := f.File.(*os.File)
 	return of
 }
 
-// call makes a system call on a name, as long as the view is wanted and the name
-// answers.
+// call calls f, which makes a system call on a name, unless the View's context has ended or
+// the name is known not to respond.
 func (v *View) call(name string, f func() error) error {
 	err := v.ctx.Err()
 	if err == nil {
@@ -161,9 +160,8 @@ func (v *View) call(name string, f func() error) error {
 	return err
 }
 
-// optional runs f, a part of a reply that can be left out, with a View of its own. If that
-// part does not come in a moment, the reply is made without it, and is kept for a second at
-// most.
+// optional calls f, which reads a part of a reply that can be left out, with a View of its own.
+// If a file system does not respond at once, it fails, and the View counts as incomplete.
 func optional[T any](v *View, f func(*View) (T, error)) (T, error) {
 	type result struct {
 		view  *View
@@ -185,8 +183,8 @@ func optional[T any](v *View, f func(*View) (T, error)) (T, error) {
 	return r.value, err
 }
 
-// Keep counts bytes that are about to be kept, and calls Spend's function. Reading does so
-// by itself. It fails if the context has ended.
+// Keep charges for bytes that are about to be held in memory: it calls the function of Spend.
+// Reads call it themselves. It fails if the context has ended.
 func (v *View) Keep(bytes int) error {
 	v.spent += bytes
 	err := v.ctx.Err()
