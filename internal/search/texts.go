@@ -165,12 +165,18 @@ func (x *Index) Directories() (dirs []string, err error) {
 }
 
 // SetDirectory notes a directory, and how many texts it has, those included that do not
-// fit.
-func (x *Index) SetDirectory(dir string, texts int) error {
+// fit; or how many more.
+func (x *Index) SetDirectory(dir string, texts int, more bool) error {
 	return x.change(func(ctx context.Context) error {
 		var old int
-		if err := x.row(ctx, "SELECT coalesce(sum(texts), -1) FROM dir WHERE name = ?", []byte(dir)).Scan(&old); err != nil || old == texts {
+		if err := x.row(ctx, "SELECT coalesce(sum(texts), -1) FROM dir WHERE name = ?", []byte(dir)).Scan(&old); err != nil {
 			return err
+		}
+		if more {
+			texts += max(old, 0)
+		}
+		if old == texts {
+			return nil
 		}
 		x.stats.Wanted += texts - max(old, 0)
 		return x.exec(ctx, "INSERT OR REPLACE INTO dir(name, texts) VALUES(?, ?)", []byte(dir), texts)

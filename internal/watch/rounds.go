@@ -111,7 +111,9 @@ func (w *Watcher) compare(name string) {
 	}
 	w.mu.Lock()
 	changed := now.sign != d.sign || d.young
-	d.sign, d.young = now.sign, now.young
+	if changed { // else an event has told of what is young (few)
+		d.sign, d.young = now.sign, now.young
+	}
 	w.mu.Unlock()
 	if changed {
 		w.touch()

@@ -154,8 +154,7 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 			return nil
 		case <-s.changed:
 		}
-		s.update(ctx)
-		if ctx.Err() == nil && !s.ready.Swap(true) {
+		if s.update(ctx) && !s.ready.Swap(true) {
 			have := s.index.Stats()
 			s.Log.Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
 		}
@@ -173,14 +172,15 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 }
 
 // update compares directories with the index: those whose records have changed, those in
-// which a new policy may allow or deny other texts, and those that were not done before.
-func (s *Searcher) update(ctx context.Context) {
+// which a new policy may allow or deny other texts, and those that were not done before. It
+// reports whether all are done.
+func (s *Searcher) update(ctx context.Context) (done bool) {
 	if s.lost.Swap(false) {
 		s.snap = nil
 	}
 	if err := s.markChanged(s.Site.Now()); err != nil {
 		s.failed(err, nil)
-		return
+		return false
 	}
 	s.mu.Lock()
 	dirty := s.dirty
@@ -190,7 +190,7 @@ func (s *Searcher) update(ctx context.Context) {
 
 	for i, dir := range todo {
 		if ctx.Err() != nil {
-			return
+			return false
 		}
 		s.done = append(s.done, dir)
 		err := s.look(ctx, dir, dirty[dir])
@@ -199,12 +199,14 @@ func (s *Searcher) update(ctx context.Context) {
 		}
 		if err != nil {
 			s.failed(err, append(s.done, todo[i+1:]...))
-			return
+			return false
 		}
 	}
 	if err := s.commit(); err != nil {
 		s.failed(err, s.done)
+		return false
 	}
+	return ctx.Err() == nil
 }
 
 // markChanged makes dirty what differs between the snapshot that the index has followed so
@@ -246,9 +248,14 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 				prefixes = append(prefixes, rule.Prefix)
 			}
 		}
-		for dir := range next.Tree.All() {
-			if slices.ContainsFunc(prefixes, func(prefix string) bool { return mayHave(dir, prefix) }) {
+		for dir, d := range next.Tree.All() {
+			names, all := matching(dir, d, prefixes)
+			old, dirty := s.dirty[dir]
+			switch {
+			case all || dirty && old == nil:
 				s.dirty[dir] = nil
+			case len(names) > 0:
+				s.dirty[dir] = append(names, old...)
 			}
 		}
 	}
@@ -256,15 +263,36 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 	return nil
 }
 
-// mayHave reports whether the name of a directory or of something in it may begin with a
-// prefix.
-func mayHave(dir, prefix string) bool {
-	if dir == "." {
-		return !strings.Contains(prefix, "/")
+// matching returns the files of a directory whose names begin with a prefix; all reports
+// whether that of the directory may, too, or its menu shows one of them.
+func matching(dir string, d *site.Dir, prefixes []string) (names []string, all bool) {
+	for _, prefix := range prefixes {
+		rest, below := prefix, true
+		if dir != "." {
+			rest, below = strings.CutPrefix(prefix, dir+"/")
+		}
+		if rest == "" || !below && strings.HasPrefix(dir+"/", prefix) {
+			return nil, true
+		}
+		if !below || strings.Contains(rest, "/") {
+			continue
+		}
+		from, _ := slices.BinarySearchFunc(d.Files, rest, func(f site.File, name string) int { return strings.Compare(f.Name, name) })
+		for _, f := range d.Files[from:] {
+			if !strings.HasPrefix(f.Name, rest) {
+				break
+			}
+			if menu.IsMenuFile(f.Name) || f.Name == "index.gmi" {
+				return nil, true
+			}
+			names = append(names, f.Name)
+		}
 	}
-	rest, below := strings.CutPrefix(prefix, dir+"/")
-	return strings.HasPrefix(dir+"/", prefix) || below && !strings.Contains(rest, "/")
+	return names, len(names) > maxNames
 }
+
+// maxNames is how many texts of a directory are compared by their names.
+const maxNames = 100
 
 // commit ends the batch of the index.
 func (s *Searcher) commit() error {
@@ -290,6 +318,7 @@ func (s *Searcher) failed(err error, dirs []string) {
 // discarded has everything compared again.
 func (s *Searcher) discarded() {
 	s.lost.Store(true)
+	s.ready.Store(false)
 	s.Reloaded()
 }
 
@@ -342,6 +371,7 @@ func (d *directory) compare() (err error) {
 	if d.old, err = d.index.Directory(d.dir, d.names); err != nil {
 		return err
 	}
+	had := len(d.old)
 
 	// The menu as a text, and the texts, which are found by what a map calls them, too.
 	if d.names == nil {
@@ -378,9 +408,9 @@ func (d *directory) compare() (err error) {
 		}
 	}
 	if d.names != nil {
-		return nil
+		return d.index.SetDirectory(d.dir, d.texts-had, true)
 	}
-	return d.index.SetDirectory(d.dir, d.texts)
+	return d.index.SetDirectory(d.dir, d.texts, false)
 }
 
 // unread notes that a text could not be read.

@@ -228,8 +228,15 @@ func TestDeniedIsNotLeftOut(t *testing.T) {
 	f.until("the index is built", f.ready.Load)
 	f.write(".robots", "User-agent: *\nDisallow: /d/\n")
 	f.until("d is denied", func() bool { return f.found("aardvark") == "" && f.index.Stats().Texts == 3 })
+	f.write("other/.robots", "User-agent: *\nDisallow: /c.txt\n")
+	f.until("a text is denied", func() bool { return f.found("badger") == "" && f.index.Stats().Texts == 2 })
 	if _, left := f.Counts(); left != 0 {
 		t.Errorf("%d texts are said to be left out", left)
+	}
+	f.write("other/.robots", "")
+	f.until("it is allowed again", func() bool { return f.found("badger") == "0/other/c.txt" })
+	if texts, left := f.Counts(); texts != 3 || left != 0 {
+		t.Errorf("of %d texts %d are said to be left out", texts, left)
 	}
 }
 
