@@ -12,6 +12,7 @@
 package sitemap
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"html"
@@ -40,8 +41,11 @@ const (
 	maxPaths = 8 << 20
 )
 
-// pieceSize is about the size of a piece, in bytes.
-const pieceSize = 192 << 10
+// pieceSize is about the size of a piece, in bytes. Few entries are larger than maxEntry.
+const (
+	pieceSize = 192 << 10
+	maxEntry  = 4 << 10
+)
 
 // Sitemaps is the answer.Source of a site's sitemaps.
 type Sitemaps struct {
@@ -240,6 +244,7 @@ func (r *stream) Read(p []byte) (int, error) {
 // resource is asked for.
 func (r *stream) piece(q *answer.Asked) (*answer.Value, error) {
 	w := newDocument(q, r.text)
+	w.b = make([]byte, 0, pieceSize+maxEntry)
 	snap := r.all.Site.Now()
 	p := r.all.policyOf(snap)
 	for len(r.left) > 0 && len(w.b) < pieceSize {
@@ -289,17 +294,7 @@ func (w *document) end(element string) {
 
 // resource writes an entry, and a time of it.
 func (w *document) resource(e entry, at int64) {
-	changed := time.Unix(0, at)
-	if e.isDir() && e.dir == "." {
-		w.entry("url", w.q.URL(e.Type, "/"), changed)
-		return
-	}
-	base, ok := w.bases[e.Type]
-	if !ok {
-		base = strings.TrimSuffix(w.q.URL(e.Type, "/x"), "/x")
-		w.bases[e.Type] = base
-	}
-	w.entry("url", base+selector.URIPath(selector.Canonical(e.path(), e.isDir())), changed)
+	w.entry("url", e.Type, selector.Canonical(e.path(), e.isDir()), time.Unix(0, at))
 }
 
 // index is the list of the parts.
@@ -312,23 +307,34 @@ func (w *document) index(parts int, recent []entry) []byte {
 		last = time.Unix(0, recent[0].Changed)
 	}
 	w.begin("sitemapindex")
-	w.entry("sitemap", w.q.URL(menu.TypeText, "/sitemap-recent"+end), last)
+	w.entry("sitemap", menu.TypeText, "/sitemap-recent"+end, last)
 	for n := range parts {
-		w.entry("sitemap", w.q.URL(menu.TypeText, fmt.Sprintf("/sitemap-%d%s", n+1, end)), time.Time{})
+		w.entry("sitemap", menu.TypeText, fmt.Sprintf("/sitemap-%d%s", n+1, end), time.Time{})
 	}
 	w.end("sitemapindex")
 	return w.b
 }
 
-func (w *document) entry(element, url string, changed time.Time) {
+// entry writes the URL of a selector.
+func (w *document) entry(element string, typ byte, sel string, changed time.Time) {
+	base, ok := w.bases[typ]
+	switch {
+	case sel == "/":
+		base, sel = w.q.URL(typ, "/"), ""
+	case !ok:
+		base = strings.TrimSuffix(w.q.URL(typ, "/x"), "/x")
+		w.bases[typ] = base
+	}
 	if w.text {
-		w.b = append(append(w.b, url...), '\n')
+		w.b = append(selector.AppendURI(append(w.b, base...), sel), '\n')
 		return
 	}
-	if strings.ContainsAny(url, `&'<>"`) {
-		url = html.EscapeString(url)
+	w.b = append(w.b, "<"+element+"><loc>"...)
+	from := len(w.b)
+	w.b = selector.AppendURI(append(w.b, base...), sel)
+	if url := w.b[from:]; bytes.ContainsAny(url, `&'<>"`) {
+		w.b = append(w.b[:from], html.EscapeString(string(url))...)
 	}
-	w.b = append(append(w.b, "<"+element+"><loc>"...), url...)
 	w.b = append(w.b, "</loc>"...)
 	if !changed.IsZero() {
 		w.b = changed.UTC().AppendFormat(append(w.b, "<lastmod>"...), time.RFC3339)
