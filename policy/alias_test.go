@@ -41,7 +41,13 @@ func TestAliases(t *testing.T) {
 		c := Compile(in)
 		said := false
 		for _, r := range c.Reports() {
-			said = said || r.Code == CodeAlias && r.File == strings.Trim(test.alias, "/")
+			if r.Code != CodeAlias || r.File != strings.Trim(test.alias, "/") {
+				continue
+			}
+			said = true
+			if isFile := !strings.HasSuffix(test.alias, "/"); slices.Contains(r.Readers, "first-match") != isFile {
+				t.Errorf("%s: %v is let in", test.notes, r.Readers)
+			}
 		}
 		if wanted := test.want == "Disallow: "+test.alias; said != wanted {
 			t.Errorf("%s: reported: %v", test.notes, said)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
 // Report is one finding about a line of an annotation, or about the lines written for
@@ -212,7 +213,34 @@ func (w *work) allReports() []Report {
 	if w.joins > 0 {
 		list = append(list, w.joinReports()...)
 	}
+	if w.isAliased {
+		list = append(list, w.aliasReports()...)
+	}
 	return append(list, w.all[0].overruled()...)
+}
+
+// aliasReports reports the aliases that are denied, and the readers that the lines do not
+// keep out of them: a link to a file is denied by its whole name.
+func (w *work) aliasReports() (list []Report) {
+	file := readers.Open(w.file)
+	seen := map[string]bool{}
+	for _, c := range w.all {
+		for _, d := range c.rules {
+			if d.links == "" || seen[d.file] {
+				continue
+			}
+			seen[d.file] = true
+			r := NewReport(CodeAlias, d.file, 0, d.value)
+			sel := selector.Canonical(d.file, !isAnchored(d.uri))
+			for _, row := range w.readers {
+				if (row.Agent == "" || row.Agent == c.token) && row.ReadFile(file).Allowed(c.token, sel) {
+					r.Readers, r.Leaks = append(r.Readers, row.Name), []string{sel}
+				}
+			}
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // notices reports rules that hold, but perhaps not as their author expects.
@@ -231,9 +259,6 @@ func (c *composition) notices(programs []program) (list []Report) {
 	// What is carried below one Allow may close some of what another opens.
 	opening := c.opening()
 	for _, line := range c.rules {
-		if line.links != "" {
-			list = append(list, NewReport(CodeAlias, line.file, 0, line.value))
-		}
 		if line.below == nil {
 			continue
 		}
