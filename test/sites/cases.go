@@ -40,6 +40,7 @@ var policy = []Case{
 	{"an Allow of what another denies as it is written", Of(notes{"/": "Allow: /*/%24*$\nUser-agent: foo\nFinal: /*/%2524\n", "/b /": "Disallow: /A/\n"}), []string{"foo -/c/%24", "* +/c/$ +/c/%24"}},
 	{"an & behind a ? that a star stands for", Of(notes{"/": "Disallow: /a?\nUser-agent: foo\nFinal: /*/a?/*a&b\n"}), []string{"foo -/a?/a?/a&b +/a?/b", "* -/a?/b"}},
 	{"a ? below a name with a $, and an Allow", Of(notes{"/a$/": "Allow: /\nDisallow: /a?b/x\n"}), []string{"* -/a$/a?b/x/q -/a$/a?b/xy +/a$/a?b/y +/a$/q"}},
+	{"a ? before a #, which Python drops", Of(notes{"/": "Disallow: /\nAllow: /%23a\nDisallow: /?%23a/\n"}), []string{"* -/?#a/ -/?#a/b +/#a"}},
 	{"an = behind a ?", Of(notes{"/": "User-agent: foo\nDisallow: /*/a/*x=b\n", "/q=/": "User-agent: bar\nDisallow: /?x=b/0\n"}), []string{"foo -/a/a/?x=b -/q=/?x=b/0/a/x=b"}},
 	{"an Allow of a name that ends with a $", Of(notes{"/": "Disallow: /a\nDisallow: /a/b\nDisallow: /a/c\nAllow: /*b$$\nAllow: /*c%24*\n"}), []string{"* -/a/b +/a/b$ -/a/b$/ -/a/c +/a/c$/b"}},
 	{"an Allow below of a name with an escape", Of(notes{"/": "Disallow: /*/2019/\nDisallow: /*9/2019/\n", "/~bob/": "Allow: /café/2019/x\n"}), []string{"* +/~bob/café/2019/x -/~bob/café/2019/y -/a9/2019/ +/2019/ +/~bob/café/"}},

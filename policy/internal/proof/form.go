@@ -191,6 +191,16 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 		for _, plain := range completed(f, p.Pieces) {
 			add(plain)
 		}
+		if at := strings.IndexAny(plain[0], "?#"); f == readers.Quoted && at >= 0 {
+			// This form lacks the marks of empty parts before one that is not.
+			marks := []string{";", "?", ";?"}
+			if plain[0][at] == '?' {
+				marks = marks[:1]
+			}
+			for _, mark := range marks {
+				add(slices.Concat([]string{plain[0][:at] + mark + plain[0][at:]}, plain[1:]))
+			}
+		}
 		if strings.Contains(strings.Join(plain, ""), "\ufffd") { // which stands for what is no UTF-8
 			add(strings.Split(strings.Join(plain, "\ufffd"), "\ufffd"))
 		}
