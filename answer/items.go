@@ -172,6 +172,9 @@ func isFrame(line string) bool {
 // fullLine is the number of columns from which the next line may continue a paragraph.
 const fullLine = 40
 
+// field matches the beginning of a line in a file of fields, such as robots.txt.
+var field = regexp.MustCompile(`^[A-Z][A-Za-z-]*: `)
+
 // Paragraph returns how many of the first lines, at least one, are a paragraph by their
 // shape. IsProse then examines the words.
 func Paragraph(lines []string) int {
@@ -184,7 +187,7 @@ func Paragraph(lines []string) int {
 		if n == 1 && indent < column && sign == 0 {
 			column = indent // the first line of a paragraph may be indented
 		}
-		if indent != column || marker(lines[n][indent:]) > 0 {
+		if indent != column || marker(lines[n][indent:]) > 0 || field.MatchString(lines[n]) {
 			break
 		}
 		n++

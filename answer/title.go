@@ -60,8 +60,8 @@ func (q *Asked) Title(name string, dir bool) string {
 }
 
 // AnswerTitle returns the title of an answer: the Title of a file or directory of the site;
-// otherwise the title that its source has set, its prompt, or the first line of its menu. It
-// may return "".
+// otherwise the title that its source has set, its prompt, the first line of its menu, or the
+// title that its text has. It may return "".
 func (q *Asked) AnswerTitle(a *Value) string {
 	switch {
 	case a.name != "":
@@ -72,8 +72,24 @@ func (q *Asked) AnswerTitle(a *Value) string {
 		return a.Prompt
 	case len(a.Items) > 0 && IsInfo(a.Items[0]):
 		return CleanTitle(a.Items[0].Label)
+	case a.Class == File && a.Type == menu.TypeText:
+		return q.Host.heading(a.TextName(), bytes.NewReader(a.Body))
 	}
 	return ""
+}
+
+// TextName returns a file name whose suffix tells how a text is marked up: its own, or for
+// the output of a program "text" with the suffix for its media type.
+func (a *Value) TextName() string {
+	switch base, _, _ := strings.Cut(a.Media, ";"); base {
+	case "":
+		return path.Base(a.Selector)
+	case "text/gemini":
+		return "text.gmi"
+	case "text/markdown":
+		return "text.md"
+	}
+	return "text"
 }
 
 // LinkTitle returns the Title of a resource that the reply links, or its name if the reply

@@ -92,7 +92,7 @@ func TestProgramsOnEveryFront(t *testing.T) {
 	if page := h.exchange("http", "GET /app/html HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n"); strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;") {
 		t.Errorf("the page of a program that writes HTML:\n%s", page)
 	}
-	if page := h.exchange("http", "GET /app/gemtext HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n"); !strings.Contains(page, `<a href="/a.txt"`) {
+	if page := h.exchange("http", "GET /app/gemtext HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n"); !strings.Contains(page, `<a href="/a.txt"`) || !strings.Contains(page, "<h1>Head</h1>") || strings.Contains(page, "<h2>") {
 		t.Errorf("the page of a program that writes gemtext:\n%s", page)
 	}
 }

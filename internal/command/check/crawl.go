@@ -387,7 +387,7 @@ func (f *front) unlinked(at string, dir *site.Dir) (alone names) {
 	if !f.listed[f.label(at)] {
 		return nil
 	}
-	usual := []string{"robots.txt", "caps.txt", "favicon.ico", "favicon.txt", "index.gmi"}
+	usual := []string{"robots.txt", "caps.txt", "favicon.ico", "favicon.txt", "index.gmi", "index.gph"}
 	add := func(base, slash string) {
 		name := selector.Join(at, base)
 		if !f.linked[f.label(f.snap.Real(name))] && f.tops[name] == "" && !slices.Contains(usual, base) && f.snap.Open(name, slash != "") {

@@ -294,7 +294,7 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error)
 		if err != nil {
 			return nil, err
 		}
-		p.text(w, textName(a), readable(text))
+		p.text(w, a.TextName(), readable(text))
 	}
 	p.finish(w)
 	return p, nil
@@ -309,20 +309,6 @@ func mediaType(a *answer.Value) string {
 		return plainText
 	}
 	return kind
-}
-
-// textName returns the name of a text, whose suffix says how it is marked up; of a
-// program's, one with the suffix for its media type.
-func textName(a *answer.Value) string {
-	switch base, _, _ := strings.Cut(a.Media, ";"); base {
-	case "":
-		return path.Base(a.Selector)
-	case "text/gemini":
-		return "text.gmi"
-	case "text/markdown":
-		return "text.md"
-	}
-	return "text"
 }
 
 func firstLine(text string) string {
