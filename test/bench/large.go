@@ -4,13 +4,15 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
-	"io"
-	"net"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gophd/gophd/internal/ask"
 )
 
 const (
@@ -81,32 +83,21 @@ func largeDir(root string, i int) string {
 	return filepath.Join(root, fmt.Sprintf("u%04d", i/largeSubs), fmt.Sprintf("d%02d", i%largeSubs))
 }
 
-// starts compares gophd with the bare server: CPU time and time until the first answer.
+// starts measures CPU time and time until the first answer.
 func starts(gophd, dir string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cost := func(args func(port string) []string) (cpu, took time.Duration, err error) {
-		for range largeStarts {
-			begin := time.Now()
-			s, err := start(args)
-			if err != nil {
-				return 0, 0, err
-			}
-			took, cpu = took+time.Since(begin), cpu+s.running()
-			s.stop()
+	var cpu, took time.Duration
+	for range largeStarts {
+		begin := time.Now()
+		s, err := start(func(port string) []string { return largeArgs(gophd, dir, port) })
+		if err != nil {
+			return err
 		}
-		return cpu / largeStarts, took / largeStarts, nil
+		took += time.Since(begin) / largeStarts
+		cpu += s.running() / largeStarts
+		s.stop()
 	}
-	bare, bareTook, err := cost(func(port string) []string { return []string{self, "-bare", "127.0.0.1:" + port} })
-	if err != nil {
-		return err
-	}
-	cpu, took, err := cost(func(port string) []string { return largeArgs(gophd, dir, port) })
 	fmt.Printf("| CPU and time until the first answer | %.1f ms, %d ms |\n", float64(cpu.Microseconds())/1000, took.Milliseconds())
-	fmt.Printf("| the same of the bare server | %.1f ms, %d ms |\n", float64(bare.Microseconds())/1000, bareTook.Milliseconds())
-	return err
+	return nil
 }
 
 // settles is after how long without a change gophd has given memory back.
@@ -161,15 +152,7 @@ func text(size int) []byte {
 
 // fetch makes one request and returns the reply.
 func fetch(addr, selector string) (string, error) {
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = c.Close() }()
-	if _, err := io.WriteString(c, selector+"\r\n"); err != nil {
-		return "", err
-	}
-	body, err := io.ReadAll(c)
+	body, err := ask.Dialer{}.All(context.Background(), addr, false, selector+"\r\n", math.MaxInt64)
 	return string(body), err
 }
 

@@ -57,7 +57,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	if name != "" {
 		u, err := sandbox.LookUpUser(name)
 		if err != nil {
-			return exit.Hint(err, "-user takes an account of this machine")
+			return exit.Usagef("-user takes an account of this machine", "%w", err)
 		}
 		o.User, o.Named = &u, c.User != ""
 	}
@@ -71,10 +71,10 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	} else {
 		result, err = Site(ctx, args[0], hosts, o)
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return exit.Usagef("gophd check takes the directory that is to be served", "checking: %w", err)
-	case err != nil:
+	if err != nil {
+		if info, failed := files.Stat(args[0]); errors.Is(err, fs.ErrNotExist) || failed == nil && !info.IsDir() {
+			return exit.Usagef("gophd check takes the directory that is to be served", "checking: %w", err)
+		}
 		return fmt.Errorf("checking: %w", err)
 	}
 	if c.JSON {

@@ -91,13 +91,18 @@ func (x *examination) preconditions(add func(check string, list []Finding)) {
 	if x.failed != nil || err != nil {
 		return // the check of settings says so
 	}
+	tested := map[string]bool{}
 	place := daemon.Place{Machine: x.Machine}
 	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && os.Geteuid() == 0 {
 		place.Account = &u
 	} else if err == nil && u.UID != os.Getuid() {
-		add("account", faultf(x.mend("-user", ""), "the server has the account with uid %d: it cannot become %s", os.Getuid(), x.flags.User))
+		command := diag.Command("sudo") + " " + x.start()
+		if x.Settings == nil {
+			command = x.mend("-user", "")
+		}
+		add("account", faultf(command, "the server has the account with uid %d: it cannot become %s", os.Getuid(), x.flags.User))
+		tested["account"+x.flags.User] = true
 	}
-	tested := map[string]bool{}
 	for _, p := range settings.Preconditions(place) {
 		name := map[string]string{"certificate": "keys"}[p.Name]
 		name = cmp.Or(name, p.Name)
