@@ -3,7 +3,7 @@
 # make again      the tests that failed, once more, one at a time
 # make test-deps  gets the programs that tests use besides Go
 # make test-all   what make test leaves out: linters, programs, slow tests, packages, other systems
-# make build lint unit fuzz cross bench cores soak small-memory soak-long gluster man install packages test-packages clean
+# make build lint unit fuzz cross bench soak small-memory soak-long gluster man install packages test-packages clean
 
 TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
@@ -17,7 +17,7 @@ GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X mai
 TEST    := go run ./test/run
 FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
-.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench cores soak small-memory soak-long gluster moving man install packages test-packages clean
+.PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench soak small-memory soak-long gluster moving man install packages test-packages clean
 
 build:
 	@$(GOBUILD) -o bin/gophd ./cmd/gophd
@@ -138,14 +138,9 @@ LARGE ?= 100000
 large: build
 	go run ./test/bench -large $(LARGE) bin/gophd
 
-# Two loops beside one, on a machine with nothing else to do. Real-time priority, which
-# wants root, keeps away what there is all the same.
-cores:
-	TEST_GOPHD_ALL_PROCESSORS=1 go test -count 1 -v -tags $(TAGS) -exec 'chrt -f 20' -run '^TestAllProcessors$$' ./test/e2e
-
-# Ten thousand clients of each bad habit, an author of each, a flood: six minutes.
+# Ten thousand clients of each bad habit, an author of each: six minutes.
 soak:
-	TEST_GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak(Authors|Proxied)?$$' -timeout 12m ./test/e2e/hostile
+	TEST_GOPHD_SOAK=10000 go test -count 1 -v -run '^TestSoak(Authors)?$$' -timeout 12m ./test/e2e/hostile
 
 # A gophd in a control group of 400 MiB, as root; one with a race detector does not fit.
 small-memory:
@@ -159,7 +154,7 @@ soak-long:
 # The public holes of doc/moved.md, moved from gophernicus and pygopherd. HOLES is the
 # directory that they are fetched into; their programs are not run.
 moving:
-	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^(TestMovingIn|TestHolesOverGemini)$$' -timeout 3h -tags $(TAGS) ./test/e2e -holes $(abspath $(HOLES)) -update
+	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestMovingIn$$' -timeout 3h -tags $(TAGS) ./test/e2e -holes $(abspath $(HOLES)) -update
 
 # The pages of doc/ as manual pages.
 man: bin/gophd.8 bin/robots.5

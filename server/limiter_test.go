@@ -237,16 +237,6 @@ func TestTablesAreBounded(t *testing.T) {
 	}
 }
 
-func TestToldOncePerMinute(t *testing.T) {
-	var seen onceAMinute
-	now := time.Now()
-	got := []int{seen.add(addr4(1), now), seen.add(addr4(1), now), seen.add(addr4(1), now.Add(59*time.Second)),
-		seen.add(addr4(1), now.Add(61*time.Second)), seen.add(addr4(2), now)}
-	if want := []int{1, 0, 0, 3, 1}; !slices.Equal(got, want) {
-		t.Errorf("told %v, want %v", got, want)
-	}
-}
-
 // A link-local proxy is known by its address, whatever the interface is called.
 func TestTrustsWithoutZone(t *testing.T) {
 	s := &Server{TrustProxy: []netip.Prefix{netip.MustParsePrefix("fe80::/64")}}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,13 +130,17 @@ func TestGentleClose(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 100<<10)
 	addr := startTCP(t, &Server{Handler: &atHand{body: body}})
 	for i := range 200 {
+		sel, want := "/q", string(body) // from the loop
+		if i%2 > 0 {
+			sel, want = "/s", "slow /s" // from a goroutine
+		}
 		c := dialTCP(t, addr)
-		_, _ = io.WriteString(c, "/q\r\n")
+		_, _ = io.WriteString(c, sel+"\r\n")
 		_, _ = io.WriteString(c, "and more\r\n")
 		time.Sleep(time.Duration(i%5) * time.Millisecond)
 		_, _ = io.WriteString(c, strings.Repeat("and more\r\n", 1000))
 		got, err := io.ReadAll(c)
-		if err != nil || len(got) != len(body) {
+		if err != nil || string(got) != want {
 			t.Fatalf("client %d got %d bytes, %v", i, len(got), err)
 		}
 		_ = c.Close()
@@ -309,9 +314,11 @@ func (m meeting) Quick(r *Request) (Answer, bool) {
 
 func (m meeting) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
-// Once replies are known to take long, loops answer at the same time.
+// A server has as many loops as there are processors; once replies are known to take long,
+// they answer at the same time.
 func TestLoopsAnswerAtOnce(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: meeting{make(chan bool)}, loops: 2})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	addr := startTCP(t, &Server{Handler: meeting{make(chan bool)}})
 	for range 6 {
 		if got := exchange(t, dialTCP(t, addr), "/slow\r\n"); got != "slow" {
 			t.Fatalf("got %q", got)

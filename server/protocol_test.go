@@ -108,8 +108,11 @@ func TestProtocol(t *testing.T) {
 					t.Errorf("%.40q: %q, %v, %v; want %q", request, got, err, readErr, want)
 				}
 			}
+			if got := exchange(t, dialTCP(t, addr), "a 0\n"); encrypted && got != "" {
+				t.Errorf("without TLS: %q", got)
+			}
 			stop()
-			if s.Counts().Accepted != 8 || !strings.Contains(log.String(), `selector="/a 3\nabc"`) {
+			if s.Counts().Accepted != 9 || !strings.Contains(log.String(), `selector="/a 3\nabc"`) {
 				t.Errorf("%+v; %s", s.Counts(), log.String())
 			}
 		})

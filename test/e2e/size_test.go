@@ -88,24 +88,6 @@ func TestLargeFiles(t *testing.T) {
 	}
 }
 
-// TestNoReplyIsLost has clients that send more than is read, and go on sending, for each
-// way in which a reply is sent.
-func TestNoReplyIsLost(t *testing.T) {
-	big := strings.Repeat("0123456789abcdef", 32<<10)
-	d := serve(t, tree(t, map[string]string{"a.txt": "A\n", "big.txt": big}))
-	more := strings.Repeat("more than was asked for\r\n", 4000)
-	for sel, want := range map[string]string{"robots.txt": d.first, "/a.txt": "A\n", "/big.txt": big, "/nosuch": d.ask("/nosuch")} {
-		for range 50 {
-			c := d.begin(sel + "\r\n" + more)
-			reply, err := io.ReadAll(c)
-			if err != nil || string(reply) != want {
-				t.Fatalf("%s: got %d bytes, %v, want %d", sel, len(reply), err, len(want))
-			}
-			_ = c.Close()
-		}
-	}
-}
-
 // TestLargeFilesGoBySendfile looks over gophd's shoulder.
 func TestLargeFilesGoBySendfile(t *testing.T) {
 	strace := harness.Tool(t, "strace")

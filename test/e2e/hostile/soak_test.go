@@ -240,3 +240,24 @@ func openFiles(t *testing.T, d *harness.Daemon) int {
 	}
 	return len(names)
 }
+
+func closeAll[C net.Conn](conns []C) {
+	for _, c := range conns {
+		_ = c.Close()
+	}
+}
+
+// descriptors counts the server's sockets, and lists what else it has open.
+func descriptors(d *harness.Daemon) (sockets int, files []string) {
+	dir := fmt.Sprintf("/proc/%d/fd/", d.Process.Pid)
+	all, _ := os.ReadDir(dir)
+	for _, f := range all {
+		switch name, err := os.Readlink(dir + f.Name()); {
+		case strings.HasPrefix(name, "socket:"):
+			sockets++
+		case err == nil:
+			files = append(files, name)
+		}
+	}
+	return sockets, files
+}
