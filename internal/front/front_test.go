@@ -267,8 +267,8 @@ func links(front, page string) (list []string) {
 }
 
 // TestOneTreeOverAllFronts asks random trees over every front: what one serves all serve,
-// with the same bytes, robots.txt is one file, and each link of a page that was made leads
-// to an answer.
+// with the same bytes, robots.txt is one file, each link of a page that was made leads to an
+// answer, and each item of Gopher is a link of Gemini.
 func TestOneTreeOverAllFronts(t *testing.T) {
 	seed := rand.Uint64()
 	if s, err := strconv.ParseUint(os.Getenv("TEST_GOPHD_SEED"), 10, 64); err == nil {
@@ -296,9 +296,15 @@ func TestOneTreeOverAllFronts(t *testing.T) {
 					continue
 				}
 				pages++
-				for _, to := range links(front, got.body) {
+				linked := links(front, got.body)
+				for _, to := range linked {
 					if !h.follow(front, to).served {
 						t.Errorf("%s: the page %q links %q, which is not served", front, sel, to)
+					}
+				}
+				for _, to := range links("gopher", want.body) {
+					if front == "gemini" && !slices.Contains(linked, to) {
+						t.Errorf("%s: the page %q does not link %q", front, sel, to)
 					}
 				}
 			}

@@ -21,6 +21,15 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
+// reply returns the reply of a node, or an error.
+func reply(addr, selector string) string {
+	reply, err := harness.Ask(addr, selector)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return reply
+}
+
 const clusterDir = "../../examples/cluster"
 
 // cluster is examples/cluster, running.

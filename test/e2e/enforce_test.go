@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	robotsclient "github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-// TestEnforce: a robot that keeps the rules, one that does not, and a reader who
-// comes from the same address as the rude one.
+// TestEnforce: readers, a robot that does not keep the rules, and what fail2ban reads of it.
+// Package enforce tests who is a robot.
 func TestEnforce(t *testing.T) {
 	root := tree(t, map[string]string{".robots": "Crawl-delay: 1\nDisallow: /private/\n", "a.txt": "a\n", "private/p.txt": "p\n"})
 	access := filepath.Join(t.TempDir(), "access.log")
@@ -33,26 +31,6 @@ func TestEnforce(t *testing.T) {
 	for range 20 {
 		if got := ask("127.0.0.5", "/private/p.txt"); got != "p\n" {
 			t.Fatalf("a reader gets %q", got)
-		}
-	}
-
-	// A polite robot: the client of this repository, which asks robots.txt first,
-	// waits, and leaves out what is denied.
-	polite := robotsclient.Client{Agent: "veronica"}
-	for _, sel := range []string{"a.txt", "private/p.txt", "a.txt", "a.txt"} {
-		answer, err := polite.Get(context.Background(), "gopher://"+d.Addr+"/0/"+sel)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !answer.Decide("/" + sel).Allowed {
-			continue
-		}
-		if err := answer.Pace.Wait(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := harness.Ask(d.Addr, "/"+sel)
-		if err != nil || got != "a\n" {
-			t.Errorf("the polite robot gets %q, %v", got, err)
 		}
 	}
 

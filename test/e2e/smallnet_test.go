@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,25 +8,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"maps"
 	"math/big"
 	"net"
-	"net/url"
-	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gophd/gophd/internal/treetest"
-	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -52,22 +42,6 @@ func serveFronts(t *testing.T, root string, flags ...string) *fronts {
 		f.at[name] = "127.0.0.1:" + servedPort.FindStringSubmatch(f.WaitLog("serving " + name))[1]
 	}
 	return f
-}
-
-// gemini sends a request and returns the header and the body.
-func (f *fronts) gemini(request string) (header, body string, err error) {
-	conn, err := tls.Dial("tcp", f.at["gemini"], harness.AnyCert("127.0.0.1"))
-	if err != nil {
-		return "", "", err
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(harness.Timeout))
-	if _, err := io.WriteString(conn, request); err != nil {
-		return "", "", err
-	}
-	reply, err := io.ReadAll(conn) // an error without close_notify
-	header, body, _ = strings.Cut(string(reply), "\r\n")
-	return header, body, err
 }
 
 // TestClientCertificate: programs get the certificate of a Gemini client. Browsers on the
@@ -111,94 +85,6 @@ func TestClientCertificate(t *testing.T) {
 		reply, err := harness.Exchange("", c.addr, c.request, c.conf)
 		if err != nil || string(reply) != c.want || asked != c.asked {
 			t.Errorf("%s: %q, %v; asked for a certificate: %v", c.request, reply, err, asked)
-		}
-	}
-}
-
-// TestGeminiDiagnostics makes the checks of gemini-diagnostics 1.0.0 by their names.
-// IPv6Address is left out, since not every machine has IPv6. RequestMissingCR wants no
-// answer; gophd answers 59.
-func TestGeminiDiagnostics(t *testing.T) {
-	f := serveFronts(t, "../../content")
-	addr := f.at["gemini"]
-	host, port, _ := net.SplitHostPort(addr)
-	url := "gemini://" + addr
-	for name, check := range map[string]struct{ request, want string }{
-		"HomepageNoRedirect": {url + "/\r\n", "20 "},
-		"PageNotFound":       {url + "/09pdsakjo73hjn12id78\r\n", "51 "},
-		"RequestMissingCR":   {url + "/\n", "59 "},
-		"URLIncludePort":     {"gemini://" + host + ":" + port + "/\r\n", "20 "},
-		"URLSchemeMissing":   {"//" + addr + "/\r\n", "59 "},
-		"URLByIPAddress":     {"gemini://127.0.0.1:" + port + "/\r\n", "20 "},
-		"URLInvalidUTF8Byte": {url + "/\xdc\r\n", "59 "},
-		"URLMaxSize":         {url + "/" + strings.Repeat("0", 1023-len(url)) + "\r\n", "51 "},
-		"URLAboveMaxSize":    {url + "/" + strings.Repeat("0", 1024-len(url)) + "\r\n", "59 "},
-		"URLWrongPort":       {"gemini://" + host + ":443/\r\n", "53 "},
-		"URLWrongHost":       {"gemini://wikipedia.org/\r\n", "53 "},
-		"URLSchemeHTTP":      {"http://" + addr + "/\r\n", "53 "},
-		"URLSchemeHTTPS":     {"https://" + addr + "/\r\n", "53 "},
-		"URLSchemeGopher":    {"gopher://" + addr + "/\r\n", "53 "},
-		"URLEmpty":           {"\r\n", "59 "},
-		"URLRelative":        {"/\r\n", "59 "},
-		"URLInvalid":         {"Hello Gemini!\r\n", "59 "},
-		"URLDotEscape":       {url + "/../../\r\n", "5"},
-	} {
-		header, body, err := f.gemini(check.request)
-		if !strings.HasPrefix(header, check.want) || err != nil || check.want != "20 " && body != "" {
-			t.Errorf("%s: %q, %.40q, %v", name, header, body, err)
-		}
-	}
-	// ResponseFormat: one blank, one kind of line end.
-	header, body, err := f.gemini(url + "/\r\n")
-	if !strings.HasPrefix(header, "20 text/gemini;") || body == "" || strings.Contains(body, "\r") || !strings.HasSuffix(body, "\n") {
-		t.Errorf("ResponseFormat: %q, %q", header, body)
-	}
-	if err != nil {
-		t.Errorf("TLSCloseNotify: %v", err)
-	}
-	// TLSVersion, TLSClaims, TLSVerified: a recent version, a certificate that holds now, of
-	// this host, signed by itself.
-	conn, err := tls.Dial("tcp", addr, harness.AnyCert(host))
-	must(t, err)
-	state := conn.ConnectionState()
-	cert := state.PeerCertificates[0]
-	if state.Version < tls.VersionTLS12 || time.Now().Before(cert.NotBefore) || time.Now().After(cert.NotAfter) || cert.VerifyHostname(host) != nil ||
-		cert.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature) != nil {
-		t.Errorf("the certificate: %v", cert)
-	}
-	must(t, conn.Close())
-	if _, err := tls.Dial("tcp", addr, &tls.Config{ServerName: host}); !errors.As(err, new(x509.UnknownAuthorityError)) && !errors.As(err, new(*tls.CertificateVerificationError)) {
-		t.Errorf("TLSVerified: %v", err)
-	}
-	// TLSRequired: no TLS, no answer.
-	if reply, _ := harness.Exchange("", addr, url+"/", nil); len(reply) > 0 {
-		t.Errorf("TLSRequired: %q", reply)
-	}
-	// ConcurrentConnections: one request between the bytes of another.
-	slow, err := tls.Dial("tcp", addr, harness.AnyCert(host))
-	must(t, err)
-	defer func() { _ = slow.Close() }()
-	_, err = io.WriteString(slow, url[:3])
-	must(t, err)
-	if header, _, err := f.gemini(url + "/\r\n"); err != nil || !strings.HasPrefix(header, "20 ") {
-		t.Errorf("ConcurrentConnections: %q, %v", header, err)
-	}
-	_, err = io.WriteString(slow, url[3:]+"/\r\n")
-	must(t, err)
-	if reply, err := io.ReadAll(slow); err != nil || !bytes.HasPrefix(reply, []byte("20 ")) {
-		t.Errorf("ConcurrentConnections: %.40q, %v", reply, err)
-	}
-}
-
-// TestGetOverFronts fetches one text over each protocol with gophd get.
-func TestGetOverFronts(t *testing.T) {
-	f := serveFronts(t, tree(t, map[string]string{"gophermap": "Hello\n0A text\ta.txt\n", "a.txt": "The text\n"}))
-	for scheme, addr := range f.at {
-		if got := output(t, "", harness.Program(t), "get", scheme+"://"+addr+"/a.txt"); got != "The text\n" {
-			t.Errorf("%s: %q", scheme, got)
-		}
-		if got := output(t, "", harness.Program(t), "get", scheme+"://"+addr); !strings.Contains(got, "=> /a.txt A text\n") {
-			t.Errorf("%s: %q", scheme, got)
 		}
 	}
 }
@@ -272,109 +158,4 @@ func TestFinger(t *testing.T) {
 	}
 }
 
-// TestHolesOverGemini crawls holes over Gopher and Gemini: what one protocol serves is
-// served by the other. The example hole is always there; -holes names a directory of more.
-func TestHolesOverGemini(t *testing.T) {
-	all := []string{"../../content"}
-	if *holes != "" {
-		more, err := filepath.Glob(*holes + "/*")
-		must(t, err)
-		all = append(all, more...)
-	}
-	for _, hole := range all {
-		t.Run(filepath.Base(hole), func(t *testing.T) {
-			host := hostOf(t, hole)
-			serveFronts(t, hole, "-host", host, "-port", "70").crawl(t, hole, host)
-		})
-	}
-}
-
-// hostOf returns the host that the maps of a hole name most often: its own.
-func hostOf(t *testing.T, dir string) string {
-	t.Helper()
-	names := map[string]int{"127.0.0.1": 0}
-	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, _ fs.DirEntry, err error) error {
-		if err == nil && (path.Base(name) == "gophermap" || strings.HasSuffix(name, ".gophermap")) {
-			text, _ := os.ReadFile(filepath.Join(dir, name))
-			for _, m := range regexp.MustCompile(`(?m)^[0-9gIh][^\t\n]*\t[^\t\n]*\t([a-z0-9.-]+\.[a-z]+)\t`).FindAllSubmatch(text, -1) {
-				names[string(m[1])]++
-			}
-		}
-		return err
-	}))
-	most := "127.0.0.1"
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if names[name] > names[most] {
-			most = name
-		}
-	}
-	return most
-}
-
 const mostPages = 400 // of a hole
-
-// crawl follows the links of both protocols from the root.
-func (f *fronts) crawl(t *testing.T, dir, host string) {
-	served := func(path string) (body string, ok bool) {
-		for range 3 {
-			header, body, err := f.gemini("gemini://" + f.at["gemini"] + (&url.URL{Path: path}).EscapedPath() + "\r\n")
-			if err != nil {
-				t.Fatal(path, err)
-			}
-			to, moved := strings.CutPrefix(header, "31 ")
-			if !moved {
-				if !strings.HasPrefix(header, "20 text/gemini") {
-					body = ""
-				}
-				return body, header[0] == '1' || header[0] == '2' || header[0] == '3'
-			}
-			path, err = url.PathUnescape(to)
-			must(t, err)
-		}
-		return "", false
-	}
-	dead, pages := 0, 0
-	seen := map[string]bool{"/": true}
-	for todo := []string{"/"}; len(todo) > 0 && pages < mostPages; todo = todo[1:] {
-		pages++
-		at := todo[0]
-		body, ok := served(at)
-		reply, overGopher := f.gopher(at)
-		if ok != overGopher {
-			t.Errorf("%q: served over Gemini %v, over Gopher %v", at, ok, overGopher)
-		}
-		if !ok {
-			dead++
-		}
-		for link := range strings.Lines(body) {
-			if words := strings.Fields(link); len(words) > 1 && words[0] == "=>" && strings.HasPrefix(words[1], "/") {
-				next, err := url.PathUnescape(words[1])
-				must(t, err)
-				if !seen[next] {
-					seen[next] = true
-					todo = append(todo, next)
-				}
-			}
-		}
-		if _, err := os.Stat(filepath.Join(dir, at, "index.gmi")); err == nil {
-			continue // Gemini shows it in place of the menu
-		}
-		in := bufio.NewScanner(strings.NewReader(reply))
-		for body != "" && in.Scan() { // an item of Gopher is a link of Gemini
-			it, err := menu.ParseItem(in.Text())
-			if err != nil || strings.ContainsRune("i3h28T", rune(it.Type)) || it.Host != host || it.Port != 70 || strings.HasPrefix(strings.TrimPrefix(it.Selector, "/"), "URL:") || strings.HasPrefix(it.Selector, "//") {
-				continue
-			}
-			if !seen["/"+strings.TrimPrefix(it.Selector, "/")] {
-				t.Errorf("%q: the item %q is no link over Gemini", at, it.Selector)
-			}
-		}
-	}
-	t.Logf("%d pages, %d dead over both", pages, dead)
-}
-
-// gopher asks for the selector of a path.
-func (f *fronts) gopher(path string) (reply string, ok bool) {
-	reply = f.ask(path)
-	return reply, !strings.HasPrefix(reply, "3") || !strings.HasSuffix(reply, "\terror.host\t1\r\n.\r\n")
-}

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -158,36 +157,6 @@ func TestGophdNotifies(t *testing.T) {
 	expect("STOPPING=1")
 }
 
-func TestInetdPipe(t *testing.T) {
-	for _, c := range []struct{ request, want string }{
-		{"/file.txt\r\n", "a file\n"},
-		{"/fil%65.txt\r\n", "a file\n"}, // answered only once the policy is known
-		{"/file.txt", "a file\n"},       // the end of the stream ends the line
-		{"robots.txt\r\n", "# robots.txt made by gophd"},
-		{"", "0file.txt\t/file.txt\tlocalhost\t70\r\n"},
-	} {
-		cmd := exec.Command(harness.Program(t), "-inetd", "-root", oneFile(t), "-host", "localhost")
-		cmd.Stdin = strings.NewReader(c.request)
-		if c.request == "" {
-			cmd.Stdin = strings.NewReader("\r\n")
-		}
-		out, err := cmd.Output()
-		if err != nil || !strings.HasPrefix(string(out), c.want) {
-			t.Errorf("%q: %q, %v", c.request, out, err)
-		}
-	}
-}
-
-// TestInetdJoined: a shell may have joined standard output and error ("2>&1"). The log
-// must not get into the reply.
-func TestInetdJoined(t *testing.T) {
-	cmd := exec.Command(harness.Program(t), "-inetd", "-v", "-root", oneFile(t))
-	cmd.Stdin = strings.NewReader("/file.txt\r\n")
-	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "a file\n" {
-		t.Errorf("%q, %v", out, err)
-	}
-}
-
 // TestInetdSocket: the connection is on all three, and the log must not get
 // into the reply.
 func TestInetdSocket(t *testing.T) {
@@ -217,20 +186,5 @@ func TestInetdSocket(t *testing.T) {
 	client.Wait()
 	if err != nil || asked != nil || reply != "a file\n" {
 		t.Errorf("%q, %v, %v", reply, asked, err)
-	}
-}
-
-// TestInetdDeadline: a client that says nothing does not keep a process.
-func TestInetdDeadline(t *testing.T) {
-	in, silent, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _, _ = in.Close(), silent.Close() }()
-	var out bytes.Buffer
-	cmd := exec.Command(harness.Program(t), "-inetd", "-request-timeout", "50ms", "-root", oneFile(t))
-	cmd.Stdin, cmd.Stdout = in, &out
-	if err := cmd.Run(); err != nil || out.Len() > 0 {
-		t.Errorf("%v, %q", err, out.String())
 	}
 }

@@ -58,25 +58,6 @@ func TestLogOnTerminal(t *testing.T) {
 	t.Logf("\n%s", plain)
 }
 
-// TestLogElsewhere: off a terminal the log tells what goes wrong and what
-// changes, as text, and leaves requests to the access log.
-func TestLogElsewhere(t *testing.T) {
-	access := filepath.Join(t.TempDir(), "access.log")
-	cmd := exec.Command(harness.Program(t), "-root", tree(t, map[string]string{"a.txt": "A\n"}), "-listen", "127.0.0.1:0",
-		"-access-log", access, "-log-format", "auto", "-v=false")
-	d := harness.StartCmd(t, cmd)
-	d.Ask("/a.txt")
-	d.Until("the access log has the request", func() bool {
-		text, _ := os.ReadFile(access)
-		return strings.Contains(string(text), `"/a.txt" 200 2`)
-	})
-	d.WaitLog("level=INFO msg=scanned ")
-	d.Stop()
-	if strings.Contains(d.Log(), "/a.txt") || !strings.Contains(d.Log(), "level=INFO msg=serving ") {
-		t.Errorf("the log:\n%s", d.Log())
-	}
-}
-
 // TestLogInJournal: where standard error is the journal's, each line has its priority.
 func TestLogInJournal(t *testing.T) {
 	root := tree(t, map[string]string{"phlog/.robots": "Dissallow: /x\n"})
