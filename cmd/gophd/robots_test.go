@@ -131,14 +131,6 @@ func TestCheckError(t *testing.T) {
 	}
 }
 
-// A line that several readers do not understand is one report.
-func TestCheckTwins(t *testing.T) {
-	out, _, _ := gophd("robots", "check", "-v", "-root", pubnix(t))
-	if n := strings.Count(out, "(OVER-BLOCK)"); n != 1 {
-		t.Errorf("%d reports:\n%s", n, out)
-	}
-}
-
 func TestCheckServer(t *testing.T) {
 	root := pubnix(t)
 	file, _, _ := gophd("robots", "show", "-root", root)

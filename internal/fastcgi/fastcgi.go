@@ -55,7 +55,7 @@ type Program struct {
 var (
 	ErrBusy  = errors.New("the program has too many requests already")
 	ErrHangs = errors.New("the program gives no answer")
-	ErrFlood = errors.New("the reply of the program is too long")
+	errFlood = errors.New("the reply of the program is too long")
 	ErrLong  = errors.New("the program takes too long")
 )
 
@@ -143,7 +143,7 @@ func (r *Stdout) Read(p []byte) (int, error) {
 	r.content -= n
 	if r.left -= int64(n); r.left < 0 {
 		n += int(r.left)
-		r.err = ErrFlood
+		r.err = errFlood
 	} else if err != nil {
 		r.err = r.explain(broken(err))
 	}
@@ -208,7 +208,7 @@ func (r *Stdout) record() error {
 	case e.status == 2:
 		return ErrBusy
 	case e.status != 0:
-		return fmt.Errorf("%w: a request ended with status %d", ErrProtocol, e.status)
+		return fmt.Errorf("%w: a request ended with status %d", errProtocol, e.status)
 	}
 	r.exit = e.exit
 	return io.EOF
@@ -224,7 +224,7 @@ const (
 // next record.
 func (r *Stdout) stderr(n int) error {
 	if r.left -= int64(n); r.left < 0 {
-		return ErrFlood
+		return errFlood
 	}
 	buf := make([]byte, n)
 	if _, err := io.ReadFull(r.in, buf); err != nil {

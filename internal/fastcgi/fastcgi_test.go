@@ -114,12 +114,12 @@ func TestReplies(t *testing.T) {
 		"died in a record": {[][]byte{out("abc")[:9]}, "a", io.ErrUnexpectedEOF},
 		"died in padding":  {[][]byte{padded[:11]}, "hi", io.ErrUnexpectedEOF},
 		"overloaded":       {[][]byte{ended(0, 2)}, "", ErrBusy},
-		"unknown role":     {[][]byte{ended(0, 3)}, "", ErrProtocol},
-		"other request":    {[][]byte{{1, 6, 0, 2, 0, 1, 0, 0, 'x'}}, "", ErrProtocol},
-		"other version":    {[][]byte{{2, 6, 0, 1, 0, 1, 0, 0, 'x'}}, "", ErrProtocol},
-		"other type":       {[][]byte{{1, 1, 0, 1, 0, 1, 0, 0, 'x'}}, "", ErrProtocol},
-		"another protocol": {[][]byte{[]byte("HTTP/1.1 400 Bad Request\r\n\r\n")}, "", ErrProtocol},
-		"short end":        {[][]byte{{1, 3, 0, 1, 0, 1, 0, 0, 0}}, "", ErrProtocol},
+		"unknown role":     {[][]byte{ended(0, 3)}, "", errProtocol},
+		"other request":    {[][]byte{{1, 6, 0, 2, 0, 1, 0, 0, 'x'}}, "", errProtocol},
+		"other version":    {[][]byte{{2, 6, 0, 1, 0, 1, 0, 0, 'x'}}, "", errProtocol},
+		"other type":       {[][]byte{{1, 1, 0, 1, 0, 1, 0, 0, 'x'}}, "", errProtocol},
+		"another protocol": {[][]byte{[]byte("HTTP/1.1 400 Bad Request\r\n\r\n")}, "", errProtocol},
+		"short end":        {[][]byte{{1, 3, 0, 1, 0, 1, 0, 0, 0}}, "", errProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ask(t, program(t, send(test.reply...)))
@@ -181,7 +181,7 @@ func TestFloods(t *testing.T) {
 		c := program(t, flood(record))
 		c.MaxReply = 1 << 20
 		got, err := ask(t, c)
-		if !errors.Is(err, ErrFlood) || name == "stdout" && len(got) != 1<<20 {
+		if !errors.Is(err, errFlood) || name == "stdout" && len(got) != 1<<20 {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
@@ -290,7 +290,7 @@ func FuzzReply(f *testing.F) {
 		in := NewReader(r)
 		_, _ = ReadHeader(in)
 		n, err := io.Copy(io.Discard, in)
-		if n > int64(len(sent)) || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrProtocol) && !errors.Is(err, ErrBusy) {
+		if n > int64(len(sent)) || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errProtocol) && !errors.Is(err, ErrBusy) {
 			t.Errorf("%d bytes of %d, %v", n, len(sent), err)
 		}
 	})

@@ -70,8 +70,8 @@ type head struct {
 	padding int
 }
 
-// ErrProtocol is an answer that is not FastCGI.
-var ErrProtocol = errors.New("the program does not speak FastCGI")
+// errProtocol is an answer that is not FastCGI.
+var errProtocol = errors.New("the program does not speak FastCGI")
 
 // readHead reads the head of the next record.
 func readHead(r *bufio.Reader) (head, error) {
@@ -83,11 +83,11 @@ func readHead(r *bufio.Reader) (head, error) {
 	id := int(b[2])<<8 | int(b[3])
 	switch {
 	case b[0] != version:
-		return h, fmt.Errorf("%w: version %d", ErrProtocol, b[0])
+		return h, fmt.Errorf("%w: version %d", errProtocol, b[0])
 	case id != requestID:
-		return h, fmt.Errorf("%w: a record of request %d", ErrProtocol, id)
+		return h, fmt.Errorf("%w: a record of request %d", errProtocol, id)
 	case h.typ != typeStdout && h.typ != typeStderr && h.typ != typeEnd:
-		return h, fmt.Errorf("%w: a record of type %d", ErrProtocol, h.typ)
+		return h, fmt.Errorf("%w: a record of type %d", errProtocol, h.typ)
 	}
 	return h, nil
 }
@@ -109,7 +109,7 @@ type end struct {
 func readEnd(r *bufio.Reader, h head) (end, error) {
 	var b [8]byte
 	if h.content != len(b) {
-		return end{}, fmt.Errorf("%w: an end of %d bytes", ErrProtocol, h.content)
+		return end{}, fmt.Errorf("%w: an end of %d bytes", errProtocol, h.content)
 	}
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return end{}, broken(err)
