@@ -64,9 +64,7 @@ func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
 	t.Helper()
 	body := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	h := &lends{path: filepath.Join(t.TempDir(), "file"), resident: resident}
-	if err := os.WriteFile(h.path, body, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(h.path, body, 0o600))
 	return h, body
 }
 

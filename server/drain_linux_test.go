@@ -62,9 +62,7 @@ func TestFastDrainHearsOut(t *testing.T) {
 // stood still while it connected or asked may have come too late.
 func TestRestartsLoseNobody(t *testing.T) {
 	l, err := Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := attachFilter(l); err != nil {
 		t.Skip("the kernel lets this user attach no filter, which holds newcomers between two servers: ", err)
 	}
@@ -154,9 +152,7 @@ func TestQueueAtTheEnd(t *testing.T) {
 				waiting = append(waiting, c)
 			}
 			other, err := l.(*net.TCPListener).File() // the other process
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			served := l

@@ -53,9 +53,7 @@ func startTCP(t *testing.T, s *Server) string {
 func listenTCP(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -79,9 +77,7 @@ func serving(t *testing.T, serve func(context.Context) error) (stop func()) {
 func dialTCP(t *testing.T, addr string) *net.TCPConn {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	return c.(*net.TCPConn)
@@ -249,9 +245,7 @@ func (k kept) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 func rawAddr(t *testing.T, addr string) *unix.SockaddrInet4 {
 	t.Helper()
 	ap, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &unix.SockaddrInet4{Port: int(ap.Port()), Addr: ap.Addr().As4()}
 }
 
@@ -263,9 +257,7 @@ func deferring(t *testing.T) net.Listener {
 		return raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 100) })
 	}}
 	l, err := conf.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -275,16 +267,10 @@ var rawBuf [64]byte
 // request, so that its connection is closed for good when it was answered.
 func rawAsk(t *testing.T, to *unix.SockaddrInet4) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	buf := &rawBuf
-	if err := unix.Connect(fd, to); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Send(fd, append(buf[:0], "/q\r\n"...), unix.MSG_MORE); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Connect(fd, to))
+	must(t, unix.Send(fd, append(buf[:0], "/q\r\n"...), unix.MSG_MORE))
 	_ = unix.Shutdown(fd, unix.SHUT_WR)
 	n, _ := unix.Read(fd, buf[:])
 	if string(buf[:n]) != "quick" {
@@ -392,9 +378,7 @@ func TestEndLeavesWhatIsInHand(t *testing.T) {
 	var others []*os.File
 	for range 20 {
 		f, err := os.Open("/dev/null")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer func() { _ = f.Close() }()
 		others = append(others, f)
 	}

@@ -28,9 +28,7 @@ func (c copies) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io
 func TestSlowReaderLosesNothing(t *testing.T) {
 	body := strings.Repeat("0123456789", 10_000)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("head"+body+"tail"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("head"+body+"tail"), 0o600))
 	opened := func() *os.File {
 		f, err := os.Open(file)
 		if err == nil {
@@ -124,9 +122,7 @@ const stalls = 2 * time.Second
 // the time is over: the connection is reset.
 func TestAbuseNeverReads(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "large")
-	if err := os.WriteFile(file, make([]byte, 16<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, make([]byte, 16<<20), 0o600))
 	many := manyConns
 	t.Cleanup(func() { manyConns = many })
 	manyConns = 0 // as when many are being sent; and somebody is
@@ -143,9 +139,7 @@ func TestAbuseNeverReads(t *testing.T) {
 			_ = dialTCP(t, addr) // is silent, and stays
 			eventually(t, "nobody stays", func() bool { return s.Counts().Reading == 1 })
 			c, err := d.Dial("tcp", addr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer func() { _ = c.Close() }()
 			var to io.Writer = c
 			if way == "/TLS" {

@@ -29,20 +29,14 @@ import (
 func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cert := &x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{"gopher.example"}, NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(parsed)
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
@@ -53,9 +47,7 @@ func TestTLSOnTheSamePort(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	file := filepath.Join(t.TempDir(), "large")
 	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-	if err := os.WriteFile(file, large, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, large, 0o600))
 	h := HandlerFunc(func(w ResponseWriter, r *Request) error {
 		if r.Selector != "/large" {
 			return seen(w, r)
@@ -232,9 +224,7 @@ func TestTLSAlertWhileWriting(t *testing.T) {
 		if err == nil {
 			_, err = raw.Write(append([]byte{0x17, 3, 3, 0, 20}, make([]byte, 20)...)) // no record of this connection
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = io.Copy(io.Discard, c)
 		if fault := (*net.OpError)(nil); errors.As(err, &fault) && fault.Op == "local error" {
 			t.Errorf("the client got records that it could not read: %v", err)
@@ -303,9 +293,7 @@ func TestTLSClientWithNagle(t *testing.T) {
 	var read, at atomic.Int64
 	go (&Server{Handler: HandlerFunc(seen), TLS: conf, RequestTimeout: time.Hour}).ServeConn(t.Context(), acknowledging{theirs, &read, &at})
 	c := tls.Client(ours, client)
-	if err := c.Handshake(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Handshake())
 	go func() { _, _ = io.WriteString(c, "/s\r\n") }()
 	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
 		t.Fatal(err)
@@ -320,13 +308,9 @@ func TestTLSClientWithNagle(t *testing.T) {
 // for, if it is trusted.
 func TestNameFromProxy(t *testing.T) {
 	header := proxyproto.HeaderProxyFromAddrs(2, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 70})
-	if err := header.SetTLVs([]proxyproto.TLV{{Type: proxyproto.PP2_TYPE_AUTHORITY, Value: []byte("two.example")}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, header.SetTLVs([]proxyproto.TLV{{Type: proxyproto.PP2_TYPE_AUTHORITY, Value: []byte("two.example")}}))
 	named, err := header.Format()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	say := HandlerFunc(func(w ResponseWriter, r *Request) error {
 		_, err := fmt.Fprintf(w, "%s for %q at %s:%d", r.Remote.Addr(), r.ServerName, r.Host, r.Port)
 		return err

@@ -27,6 +27,7 @@ import (
 	"github.com/gophd/gophd/internal/command/doctor"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 func init() { syscall.Umask(0o022) } // the modes of a machine are those that it was given
@@ -60,10 +61,7 @@ func (m *machine) command(_ context.Context, words ...string) ([]byte, error) {
 
 func (m machine) write(name, text string) {
 	m.Helper()
-	name = filepath.Join(m.root, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-		m.Fatal(err)
-	}
+	treetest.Write(m.T, m.root, map[string]string{name: text})
 }
 
 // set adds a setting to those of the package.
@@ -90,12 +88,7 @@ func (m *machine) at(addr string) {
 	m.write("proc/net/tcp", fmt.Sprintf("  sl  local_address rem_address   st\n   0: 0100007F:%04X 00000000:0000 0A 0:0 00:0 0 0 0 77 1\n", port))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = treetest.Must
 
 // newMachine is one without a fault. Its server is a gophd in this process.
 func newMachine(t *testing.T) *machine {

@@ -52,9 +52,7 @@ func TestDefaults(t *testing.T) {
 // The tables of moving-in.txt name flags that exist.
 func TestMovingInNamesFlags(t *testing.T) {
 	page, err := os.ReadFile("../../content/manual/moving-in.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	known := map[string]bool{"-NAME": true}
 	for _, f := range newApp().Flags {
 		known["-"+f.Names()[0]] = true
@@ -116,17 +114,11 @@ func TestWrongStarts(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, name := range []string{"hole", "logs", "home/ann/gopher", "home/bob/gopher", "shut/hole"} {
-		if err := os.MkdirAll(name, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(name, 0o755))
 	}
-	if err := os.WriteFile("hole/a.txt", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("hole/a.txt", nil, 0o644))
 	// As root, another account is kept out.
-	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod("shut", 0)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod("shut", 0)))
 	t.Cleanup(func() { _ = os.Chmod("shut", 0o755) })
 	account := ""
 	if os.Geteuid() == 0 {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // TestHintsQuoteNames: a hint that is pasted into a shell as root runs nothing that an
@@ -27,26 +29,14 @@ func TestHintsQuoteNames(t *testing.T) {
 		"e" + evil + "/index.dcgi": "#!/bin/sh\n",
 		"p" + evil + ".php":        "<?php\n",
 	}
-	for name, text := range files {
-		at := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	treetest.Write(t, root, files)
 	homes, locked := filepath.Join(top, "homes"+evil), filepath.Join(top, "homes"+evil, "ann"+evil, "pub"+evil)
 	empty := filepath.Join(top, "empty"+evil)
 	for _, dir := range []string{locked, empty} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o755))
 	}
 	for _, dir := range []string{homes, filepath.Dir(locked)} {
-		if err := os.Chmod(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, 0o700))
 	}
 	users := filepath.Join(homes, "*", "pub"+evil)
 

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/policy"
 
 	"github.com/gophd/gophd/diag"
@@ -28,15 +28,7 @@ func gophd(args ...string) (stdout, stderr string, status int) {
 func treeOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
-	for name, text := range files {
-		name = filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	treetest.Write(t, root, files)
 	return root
 }
 
@@ -60,9 +52,7 @@ func pubnix(t *testing.T) string {
 func listening(t *testing.T, serve func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

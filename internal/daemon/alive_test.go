@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 )
 
@@ -20,9 +21,7 @@ func TestAlive(t *testing.T) { synctest.Test(t, testAlive) }
 func testAlive(t *testing.T) {
 	var log bytes.Buffer
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	defer func() { _ = l.Close() }()
 	s := &daemon{srv: &server.Server{}, listeners: []listener{{gopherAndHTTP, l}}, log: slog.New(slog.NewTextHandler(&log, nil))}
 	alive := func() bool {
@@ -34,9 +33,7 @@ func testAlive(t *testing.T) {
 		t.Errorf("not alive at rest: %s", &log)
 	}
 	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	defer func() { _ = c.Close() }()
 	if runtime.GOOS == "linux" && (alive() || !strings.Contains(log.String(), "connections are not accepted")) {
 		t.Errorf("alive although nobody accepts: %s", &log)

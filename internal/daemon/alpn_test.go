@@ -6,19 +6,16 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // TestALPN: only clients that offer a version of HTTP are answered one; others on
 // the port, with another protocol or none, do not fail for it.
 func TestALPN(t *testing.T) {
 	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	conf := &tls.Config{Certificates: []tls.Certificate{pair}}
 	offerHTTP(conf)
 	for _, test := range []struct {

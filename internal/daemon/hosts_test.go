@@ -14,6 +14,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/process/systemd"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -87,9 +88,7 @@ func TestAliases(t *testing.T) {
 		t.Fatal(c, err)
 	}
 	h, err := c.newHosts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	for _, c := range []struct {
 		port      uint16
 		sni, name string
@@ -126,9 +125,7 @@ func TestRereadingIsDoneOnce(t *testing.T) {
 	m := harness.NewManager(t)
 	t.Setenv("NOTIFY_SOCKET", m.Name)
 	notify, err := systemd.NewNotifier()
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	one, two := &virtualHost{tree: &site.Site{}}, &virtualHost{name: "two.example", tree: &site.Site{}}
 	d := &daemon{conf: &Settings{hosts: []*virtualHost{one, two}}, notify: notify, log: slog.New(slog.DiscardHandler)}
 	read := func(h *virtualHost, start time.Time) { d.reloaded(h, site.Reload{Everything: true, Start: start}) }
@@ -167,15 +164,11 @@ func TestOptionsHoldForEachHost(t *testing.T) {
 		}
 	}
 	conf, err := f.Settings()
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	d := newDaemon(conf, io.Discard)
 	d.srv = conf.server
 	defer d.close()
-	if err := d.openHosts(); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, d.openHosts())
 	all := []answer.HostOptions{conf.search.HostOptions}
 	for _, h := range conf.hosts {
 		all = append(all, h.front.Host.HostOptions)

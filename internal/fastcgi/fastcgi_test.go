@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/selector"
 )
 
@@ -25,9 +26,7 @@ func listen(t testing.TB) (net.Listener, *Program) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, &Program{Socket: name}
 }
@@ -89,9 +88,7 @@ func TestOtherImplementation(t *testing.T) {
 	}()
 	got, err := ask(t, c, [2]string{"REQUEST_METHOD", "GET"}, [2]string{"SERVER_PROTOCOL", "HTTP/1.0"}, [2]string{"REQUEST_URI", "/"},
 		[2]string{"SHORT", strings.Repeat("a", 127)}, [2]string{"LONG", strings.Repeat("a", 128)}, [2]string{"HUGE", strings.Repeat("a", 100_000)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	_, body, _ := strings.Cut(got, "\r\n\r\n")
 	if want := "HUGE=100000\nLONG=128\nSHORT=127\n" + strings.Repeat("x", 200_000); body != want {
 		t.Errorf("got %.100q... (%d bytes), want %d bytes", body, len(body), len(want))
@@ -135,9 +132,7 @@ func TestStderr(t *testing.T) {
 	var lines []string
 	c.Stderr = func(l string) { lines = append(lines, l) }
 	r, err := c.Do(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	if b, err := io.ReadAll(r); err != nil || string(b) != "a" || r.Exit() != 7 {
 		t.Errorf("%q, %v, exit %d", b, err, r.Exit())
 	}
@@ -198,9 +193,7 @@ func TestCancel(t *testing.T) {
 	lost := make(chan struct{})
 	c := program(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)); close(lost) })
 	r, err := c.Do(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -283,9 +276,7 @@ func FuzzReply(f *testing.F) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		r, err := c.Do(ctx, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		answers <- sent
 		in := NewReader(r)
 		_, _ = ReadHeader(in)

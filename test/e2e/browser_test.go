@@ -42,9 +42,7 @@ func walker(t *testing.T, args ...string) *exec.Cmd {
 // there. With TEST_GOPHD_SCREENSHOTS=DIR it leaves pictures there.
 func TestBrowser(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../../content")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, os.DirFS("../../content")))
 	write(t, filepath.Join(dir, "phlog", strings.Repeat("a-long-name-", 12)+".txt"), "Wide herons: visit <https://example.org/a_(b)/c>, http://example.org/?a=b&c=d or ftp://example.org.\n\nA text.\n")
 	write(t, filepath.Join(dir, "phlog/table.md"), strings.Repeat("| a column ", 12)+"|\n"+strings.Repeat("|---", 12)+"|\n"+strings.Repeat("| several words ", 12)+"|\n")
 	d := serve(t, dir, "-http", "view", "-search", "-status", "127.0.0.1", "-max-conns-per-ip", "0")

@@ -19,9 +19,7 @@ import (
 func content(t *testing.T) *daemon {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../../content")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, os.DirFS("../../content")))
 	return serve(t, dir)
 }
 

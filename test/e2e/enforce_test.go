@@ -75,9 +75,7 @@ func TestEnforce(t *testing.T) {
 		t.Fatalf("fail2ban-regex: %v\n%s", err, out)
 	}
 	log, err := os.ReadFile(access)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Count(string(log), `" 403 `)
 	m := regexp.MustCompile(`Lines: (\d+) lines, \d+ ignored, (\d+) matched`).FindSubmatch(out)
 	if m == nil || want < 20 || string(m[2]) != strconv.Itoa(want) {

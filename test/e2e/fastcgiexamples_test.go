@@ -87,9 +87,7 @@ func program(t testing.TB, socket string, words ...string) {
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
 	if !eventually(func() bool {
 		c, err := net.Dial("unix", socket)
@@ -106,12 +104,8 @@ func program(t testing.TB, socket string, words ...string) {
 func shared(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gophd-programs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o777))
 	return dir
 }

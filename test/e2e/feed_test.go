@@ -63,9 +63,7 @@ func TestFeedInSfeed(t *testing.T) {
 	cmd := exec.Command(harness.Tool(t, "sfeed"))
 	cmd.Stdin = strings.NewReader(d.ask("/phlog/feed.xml"))
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	want := "1767312000\tThe second\tgopher://" + d.addr + "/0/phlog/2026-01-02-second.txt\t<pre>\\nThe second\\n</pre>\thtml\ttag:"
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
@@ -79,12 +77,8 @@ func TestFeedInNewsboat(t *testing.T) {
 	d, _ := phlog(t)
 	curl, dir := harness.Tool(t, "curl"), t.TempDir()
 	urls, config, cache := filepath.Join(dir, "urls"), filepath.Join(dir, "config"), filepath.Join(dir, "cache.db")
-	if err := os.WriteFile(urls, []byte("\"exec:"+curl+" -s gopher://"+d.addr+"/0/phlog/feed.xml\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(config, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(urls, []byte("\"exec:"+curl+" -s gopher://"+d.addr+"/0/phlog/feed.xml\"\n"), 0o600))
+	must(t, os.WriteFile(config, nil, 0o600))
 	cmd := exec.Command(harness.Tool(t, "newsboat"), "-u", urls, "-c", cache, "-C", config, "-x", "reload")
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
 	out, _ := cmd.CombinedOutput()

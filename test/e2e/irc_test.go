@@ -32,9 +32,7 @@ func startNgircd(t *testing.T, path string) (address string) {
 	config := t.TempDir() + "/ngircd.conf"
 	text := fmt.Sprintf("[Global]\nName = irc.example.net\nInfo = test\nAdminEMail = a@example.net\n"+
 		"Listen = 127.0.0.1\nPorts = %s\n[Options]\nDNS = no\nIdent = no\nPAM = no\n", port)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(config, []byte(text), 0o644))
 	ctx, cancel := context.WithTimeout(t.Context(), harness.Timeout)
 	cmd := exec.CommandContext(ctx, path, "-n", "-f", config)
 	log, err := cmd.StdoutPipe()
@@ -42,9 +40,7 @@ func startNgircd(t *testing.T, path string) (address string) {
 		cmd.Stderr = cmd.Stdout
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {

@@ -25,9 +25,7 @@ import (
 // another one, and what a server prints is its log on a terminal, without colours.
 func TestManualShowsWhatIsPrinted(t *testing.T) {
 	pages, err := filepath.Glob("../../content/manual/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sessions := 0
 	for _, page := range pages {
 		if slices.Contains(installing, filepath.Base(page)) {

@@ -40,9 +40,7 @@ func offered(t *testing.T) map[string]bool {
 func scrape(t *testing.T, url string) (names []string) {
 	t.Helper()
 	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -91,9 +89,7 @@ func TestEveryMetricExists(t *testing.T) {
 func expressions(t *testing.T, name string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../examples/monitoring", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if strings.HasSuffix(name, ".yml") {
 		for line := range strings.Lines(string(text)) {
 			if expr, ok := strings.CutPrefix(strings.TrimSpace(line), "expr: "); ok {
@@ -108,9 +104,7 @@ func expressions(t *testing.T, name string) (all []string) {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(text, &board); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &board))
 	for _, p := range board.Panels {
 		if len(p.Targets) == 0 {
 			t.Errorf("%s: panel %q asks for nothing", name, p.Title)

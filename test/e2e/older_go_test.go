@@ -31,14 +31,10 @@ func TestRobotsNeedsAnOlderGo(t *testing.T) {
 	}
 	copyTo(t, top+"/go.sum", dir+"/go.sum")
 	const mod = "module github.com/gophd/gophd\n\ngo 1.24.0\n\nrequire github.com/dunglas/httpsfv v1.1.2\n"
-	if err := os.WriteFile(dir+"/go.mod", []byte(mod), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(dir+"/go.mod", []byte(mod), 0o644))
 	for name, newer := range map[string]string{"": "", "robots/newer.go": "package robots\n\nimport \"sync\"\n\nfunc newer(wg *sync.WaitGroup) { wg.Go(func() {}) }\n"} {
 		if name != "" {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(newer), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(newer), 0o644))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), harness.Timeout)
 		cmd := exec.CommandContext(ctx, harness.Tool(t, "go"), "vet", "-stdversion", "./...")
@@ -63,7 +59,5 @@ func copyTo(t *testing.T, from, to string) {
 	if err == nil {
 		err = os.WriteFile(to, data, fs.FileMode(0o644))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

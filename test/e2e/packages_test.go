@@ -58,9 +58,7 @@ func packageFile(t *testing.T, pattern string) string {
 func version(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../VERSION")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(string(text))
 }
 
@@ -81,9 +79,7 @@ func TestPackagesAreComplete(t *testing.T) {
 		dir := t.TempDir()
 		run(t, dir, "dpkg-deb", "-x", packageFile(t, "*_"+arch+".deb"), ".")
 		f, err := elf.Open(filepath.Join(dir, "usr/bin/gophd"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if f.Machine != machine || f.Section(".interp") != nil {
 			t.Errorf("%s: the program is for %v, static: %v", arch, f.Machine, f.Section(".interp") == nil)
 		}
@@ -227,9 +223,7 @@ func debian(t *testing.T, more ...string) string {
 		dir := bootstrap(t, args)
 		run(t, "", "mkdir", "-p", filepath.Dir(archive))
 		run(t, dir, "tar", "cf", archive+".new", ".")
-		if err := os.Rename(archive+".new", archive); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(archive+".new", archive))
 	}
 	root := t.TempDir()
 	run(t, root, "tar", "xf", archive)
@@ -259,9 +253,7 @@ func serveUnit(t *testing.T, root, selector string) string {
 	t.Helper()
 	need(t, "systemd-socket-activate", "unshare", "nc", "ip", "ps")
 	unit, err := os.ReadFile(filepath.Join(root, "lib/systemd/system/gophd.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var start string
 	var setenv []string
 	for line := range strings.Lines(string(unit)) {
@@ -322,21 +314,15 @@ func TestPackageLife(t *testing.T) {
 		t.Error(id)
 	}
 	note := filepath.Join(root, "srv/gopher/.robots")
-	if err := os.Mkdir(filepath.Join(root, "srv/gopher/packaged-drafts"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(note, []byte("User-agent: *\nDisallow: /packaged-drafts/\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(root, "srv/gopher/packaged-drafts"), 0o755))
+	must(t, os.WriteFile(note, []byte("User-agent: *\nDisallow: /packaged-drafts/\n"), 0o644))
 	if got := serveUnit(t, root, "robots.txt"); !strings.Contains(got, "Disallow: /packaged-drafts") {
 		t.Errorf("robots.txt: %q", got)
 	}
 
 	// An upgrade keeps what the administrator has written.
 	settings := filepath.Join(root, "etc/default/gophd")
-	if err := os.WriteFile(settings, []byte("GOPHD_HOST=gopher.example.org\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(settings, []byte("GOPHD_HOST=gopher.example.org\n"), 0o644))
 	newer := t.TempDir()
 	run(t, newer, "dpkg-deb", "-R", deb, "tree")
 	run(t, newer, "sed", "-i", "s/^Version: .*/&+1/", "tree/DEBIAN/control")
@@ -401,9 +387,7 @@ func TestPackageUnits(t *testing.T) {
 		t.Fatalf("the unit does not start /usr/bin/gophd: %v\n%s", err, text)
 	}
 	text = bytes.ReplaceAll(text, []byte("=/usr/bin/gophd\n"), []byte("="+filepath.Join(dir, "usr/bin/gophd")+"\n"))
-	if err := os.WriteFile(service, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(service, text, 0o644))
 	run(t, units, "systemd-analyze", "verify", "--man=no", "./gophd.service", "./gophd.socket")
 }
 
@@ -421,13 +405,9 @@ func TestInstallNeedsNoGo(t *testing.T) {
 	if out, err := noGo(); err == nil || !bytes.Contains(out, []byte("hint: run 'make build man' first")) {
 		t.Errorf("with nothing built: %v\n%s", err, out)
 	}
-	if err := os.Mkdir(filepath.Join(src, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(src, "bin"), 0o755))
 	for _, name := range []string{"gophd", "gophd.8", "robots.5"} {
-		if err := os.WriteFile(filepath.Join(src, "bin", name), []byte("built "+name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(src, "bin", name), []byte("built "+name), 0o755))
 	}
 	if out, err := noGo(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -442,9 +422,7 @@ func TestInstallNeedsNoGo(t *testing.T) {
 // TestCompletions: what each shell offers comes from the program.
 func TestCompletions(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Symlink(harness.Program(t), filepath.Join(dir, "gophd")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(harness.Program(t), filepath.Join(dir, "gophd")))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	for shell, script := range map[string]string{
 		"bash": `source ../../packaging/completions/gophd.bash

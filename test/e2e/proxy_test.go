@@ -44,14 +44,10 @@ func writeBoth(t *testing.T, name string) {
 	var both []byte
 	for _, part := range []string{f.Cert, f.Key} {
 		data, err := os.ReadFile(part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		both = append(both, data...)
 	}
-	if err := os.WriteFile(name, both, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, both, 0o600))
 }
 
 // askFrom asks from an address of this machine, over TLS if conf is not nil.

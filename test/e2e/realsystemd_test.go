@@ -35,9 +35,7 @@ func boot(t *testing.T, root string) *systemd {
 	var said bytes.Buffer
 	cmd := exec.Command("testdata/systemd/boot", root, group)
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {

@@ -18,14 +18,10 @@ func TestLogInside(t *testing.T) {
 		t.Skip("this kernel's Landlock cannot forbid all")
 	}
 	file, err := os.Create(t.TempDir() + "/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = file.Close() }()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _, _ = r.Close(), w.Close() }()
 	for name, out := range map[string]*os.File{"file": file, "pipe": w} {
 		cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-root", t.TempDir(), "-sandbox", "require",

@@ -41,9 +41,7 @@ func TestSearchWithUMN(t *testing.T) {
 	harness.Tool(t, "gopher")
 	d, _ := searched(t)
 	host, port, err := net.SplitHostPort(d.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	screen := onTerminal(t, "stty rows 60 cols 100; exec gopher -T 7 -p /search -t Search "+host+" "+port, []reaction{
 		{"Press RETURN", "\r"}, {"Words to search for", "second\r"}, {"Page: 1/1", "q"}, {"Really quit", "y"},
 	})

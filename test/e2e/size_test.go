@@ -34,9 +34,7 @@ func (d *daemon) peak() int64 {
 func sparse(t *testing.T, path string, size int64) {
 	t.Helper()
 	write(t, path, "")
-	if err := os.Truncate(path, size); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(path, size))
 }
 
 // held asks for a file and stops reading when the reply is under way.

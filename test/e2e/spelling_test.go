@@ -51,9 +51,7 @@ func TestMadeCapsObeyThePolicy(t *testing.T) {
 	root := tree(t, map[string]string{"x": "x", "caps": "x", ".robots": "Disallow: /\nAllow: /x\n"})
 	d := serve(t, root)
 	snap, err := site.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !strings.HasPrefix(d.ask("/caps.txt"), "CAPS") {
 		t.Fatalf("/caps.txt is answered with %q", d.ask("/caps.txt"))
 	}

@@ -17,9 +17,7 @@ import (
 func oneFile(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/file.txt", []byte("a file\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(dir+"/file.txt", []byte("a file\n"), 0o644))
 	return dir
 }
 
@@ -37,13 +35,9 @@ func activate(t testing.TB, env []string, sockets []*os.File, args ...string) *e
 func socket(t testing.TB) (*os.File, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = l.Close() // f keeps the socket
 	t.Cleanup(func() { _ = f.Close() })
 	return f, l.Addr().String()
@@ -73,13 +67,9 @@ func TestSocketIsConnection(t *testing.T) {
 	l, addr := socket(t)
 	_ = l
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := c.(*net.TCPConn).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _, _ = f.Close(), c.Close() }()
 	out, err := activate(t, nil, []*os.File{f}, "-root", oneFile(t)).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "hint: the socket unit wants Accept=no") {
@@ -161,9 +151,7 @@ func TestGophdNotifies(t *testing.T) {
 // into the reply.
 func TestInetdSocket(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = l.Close() }()
 	root := oneFile(t)
 	var reply string
@@ -171,13 +159,9 @@ func TestInetdSocket(t *testing.T) {
 	var client sync.WaitGroup
 	client.Go(func() { reply, asked = harness.Ask(l.Addr().String(), "/file.txt") })
 	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := c.(*net.TCPConn).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = c.Close()
 	cmd := exec.Command(harness.Program(t), "-inetd", "-v", "-root", root)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, f

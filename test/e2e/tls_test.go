@@ -21,9 +21,7 @@ func twoFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"a.txt": []byte("alpha\n"), "large.bin": large} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
 	return dir
 }
@@ -31,9 +29,7 @@ func twoFiles(t *testing.T) string {
 func pair(t *testing.T, host string) keypair.CertKey {
 	t.Helper()
 	f, err := keypair.SelfSigned(t.TempDir(), host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return f
 }
 
@@ -41,9 +37,7 @@ func pair(t *testing.T, host string) keypair.CertKey {
 func served(t *testing.T, addr, name string) string {
 	t.Helper()
 	c, err := tls.Dial("tcp", addr, harness.AnyCert(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = c.Close() }()
 	return c.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
@@ -88,18 +82,14 @@ func TestCertificateRenewed(t *testing.T) {
 	old, next := pair(t, "old.example"), pair(t, "new.example")
 	d := harness.Start(t, "-root", twoFiles(t), "-tls-cert", old.Cert, "-tls-key", old.Key)
 	c, err := tls.Dial("tcp", d.Addr, harness.AnyCert("old.example"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(2 * harness.Timeout))
 	if _, err := c.Write([]byte("/large.bin\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	for from, to := range map[string]string{next.Cert: old.Cert, next.Key: old.Key} {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(from, to))
 	}
 	d.Until("the new certificate is served", func() bool { return served(t, d.Addr, "") == "new.example" })
 	var got bytes.Buffer

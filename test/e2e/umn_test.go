@@ -20,9 +20,7 @@ func TestUMN(t *testing.T) {
 	harness.Tool(t, "gopher")
 	d := content(t)
 	host, port, err := net.SplitHostPort(d.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	screen := onTerminal(t, "stty rows 100 cols 150; exec gopher "+host+" "+port, []reaction{
 		{"Press RETURN", "\r"}, {"Page: 1/1", "q"}, {"Really quit", "y"},
 	})
@@ -45,16 +43,10 @@ func onTerminal(t *testing.T, command string, reactions []reaction) string {
 	cmd := exec.CommandContext(t.Context(), harness.Tool(t, "script"), "-qec", command, "/dev/null")
 	cmd.Env = append(os.Environ(), "TERM=vt100", "HOME="+t.TempDir())
 	keys, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	shown, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	timer := time.AfterFunc(harness.Timeout, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	var screen bytes.Buffer

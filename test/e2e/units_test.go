@@ -16,9 +16,7 @@ import (
 func parseUnit(t *testing.T, name string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../examples/systemd", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unit, section := map[string][]string{}, ""
 	for n, line := range strings.Split(string(text), "\n") {
 		key, value, ok := strings.Cut(line, "=")
@@ -109,13 +107,9 @@ func TestUnitsAnalyzed(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"gophd.service", "gophd.socket"} {
 		text, err := os.ReadFile(filepath.Join("../../examples/systemd", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		installed := strings.Replace(string(text), "ExecStart=/usr/local/bin/gophd", "ExecStart=/bin/true", 1)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(installed), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(installed), 0o644))
 	}
 	for _, args := range [][]string{
 		{"verify", "--man=no", "./gophd.service", "./gophd.socket"},
@@ -137,9 +131,7 @@ func TestProgramUnitsAnalyzed(t *testing.T) {
 	for from, to := range map[string]string{"gophd-programs": "gophd-programs", "gophd-programs@": "gophd-programs@games"} {
 		for _, kind := range []string{".service", ".socket"} {
 			text, err := os.ReadFile(filepath.Join("../../examples/fastcgi", from+kind))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			write(t, filepath.Join(dir, to+kind), strings.Replace(string(text), "=/usr/sbin/fcgiwrap", "=/bin/true", 1))
 		}
 		cmd := exec.Command(analyze, "verify", "--man=no", "./"+to+".service", "./"+to+".socket")

@@ -69,13 +69,9 @@ func TestRobotsOfAWebServer(t *testing.T) {
 		"robots.txt": rules, "a/robots.txt": rules, "endless": rules + strings.Repeat("Disallow: /x\n", 1<<20),
 		"wide": "\xff\xfe" + strings.Join(strings.Split(rules, ""), "\x00") + "\x00", "zeros": "",
 	})
-	if err := os.Truncate(filepath.Join(root, "zeros"), 50<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(filepath.Join(root, "zeros"), 50<<20))
 	for _, dir := range []string{root, filepath.Dir(root)} { // nginx may run as somebody else
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, 0o755))
 	}
 	gophd := harness.Program(t)
 	addrs := harness.Nginx(t, len(webSites), func(addrs []string) string {
@@ -107,9 +103,7 @@ func TestRobotsOverTLS(t *testing.T) {
 	addrs := harness.Nginx(t, 2, func(addrs []string) string {
 		return fmt.Sprintf("server { listen %s ssl; ssl_certificate %s; ssl_certificate_key %s; root %s; }\nserver { listen %s; root %[4]s; }\n", addrs[0], f.Cert, f.Key, root, addrs[1])
 	})
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(root, 0o755))
 	for _, tt := range []struct {
 		words  []string
 		status int

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -72,9 +72,7 @@ func (program) Answer(q *answer.Asked) (*answer.Value, error) {
 // robots.txt is answered from memory, in the protocol's own form, by all its spellings.
 func TestRobotsIsQuick(t *testing.T) {
 	tree, err := site.Open(t.TempDir(), site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	h := &answer.Host{Site: tree}
 	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
 		own := *r
@@ -88,9 +86,7 @@ func TestRobotsIsQuick(t *testing.T) {
 		t.Errorf("before the first scan: %q", got)
 	}
 	_, stop, err := tree.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	defer func() { _ = stop() }()
 	file := string(tree.Now().Robots)
 	for _, test := range []struct {
@@ -123,16 +119,9 @@ func TestRobotsIsQuick(t *testing.T) {
 func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(request string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range tree {
-		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	treetest.Write(t, dir, tree)
 	s, err := site.Open(dir, site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	h := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965, "http": 70}, Before: []answer.Source{program{}}, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
 	h.Hosts = func() []menu.Item { // its own is among them, as in a gophermap
 		return []menu.Item{{Type: menu.TypeMenu, Host: "here.example"}, {Type: menu.TypeMenu, Host: "other.example"}, {Type: menu.TypeMenu, Host: "third.example", Port: 7071}, {Type: menu.TypeMenu}}
@@ -145,19 +134,13 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 	p, srv := protocol(front), &server.Server{}
 	if p.Name == "gemini" {
 		files, err := keypair.SelfSigned(filepath.Join(t.TempDir(), "cert"), "here.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
 	go func() { ended <- s.Run(ctx) }()
@@ -168,9 +151,7 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 	}
 	return func(request string) string {
 		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		defer func() { _ = c.Close() }()
 		if p.Name == "gemini" {
 			c = tls.Client(c, &tls.Config{InsecureSkipVerify: true, VerifyPeerCertificate: func([][]byte, [][]*x509.Certificate) error { return nil }})

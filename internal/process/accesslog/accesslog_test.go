@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 )
 
@@ -99,22 +100,16 @@ func TestIPs(t *testing.T) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	all, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	return string(all)
 }
 
 func TestRotate(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
 	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	l.Observe(server.Served{Selector: "/before", Remote: client})
-	if err := os.Rename(name, name+".1"); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.Rename(name, name+".1"))
 	l.Reopen()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) { // what comes after Reopen may still go to the old file
 		if _, err := os.Stat(name); err == nil {
@@ -143,9 +138,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	var complaints bytes.Buffer
 	l, err := Open("/dev/full", Full, slog.New(slog.NewTextHandler(&complaints, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	for range 3 {
 		l.Observe(server.Served{Selector: "/x", Remote: client})
 	}
@@ -185,14 +178,10 @@ func TestFIFO(t *testing.T) {
 		t.Skip(err)
 	}
 	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	l.Observe(server.Served{Selector: "/early"})
 	r, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	defer func() { _ = r.Close() }()
 	b := make([]byte, 4096)
 	if n, err := r.Read(b); err != nil || !strings.Contains(string(b[:n]), `"/early"`) {

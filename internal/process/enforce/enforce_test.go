@@ -44,17 +44,11 @@ func newWorld(t *testing.T, mode Mode, rules string) *world {
 	dir := t.TempDir()
 	for name, text := range map[string]string{".robots": rules, "a.txt": "a", "b.txt": "b", "private/p.txt": "p"} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		treetest.Must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	s, err := site.Open(dir, site.Config{Watch: site.WatchOff})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
 	if _, err := s.Snapshot(t.Context()); err != nil {
 		t.Fatal(err)

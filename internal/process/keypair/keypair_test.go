@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // hello is what a client with TLS 1.3 sends to reach a name.
@@ -22,27 +24,21 @@ func hello(name string) *tls.ClientHelloInfo {
 func made(t *testing.T, dir, name string) CertKey {
 	t.Helper()
 	f, err := SelfSigned(dir, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	return f
 }
 
 func subject(t *testing.T, s *Certificates, name string) string {
 	t.Helper()
 	c, err := s.Get(hello(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	return c.Leaf.Subject.CommonName
 }
 
 func TestChosenByName(t *testing.T) {
 	var s Certificates
 	for _, host := range []string{"one.example", "two.example"} {
-		if err := s.Add(made(t, filepath.Join(t.TempDir(), host), host)); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, s.Add(made(t, filepath.Join(t.TempDir(), host), host)))
 	}
 	for name, want := range map[string]string{
 		"one.example": "one.example", "two.example": "two.example",
@@ -58,14 +54,10 @@ func TestReadAgainWhenChanged(t *testing.T) {
 	dir, next := t.TempDir(), t.TempDir()
 	var s Certificates
 	f := made(t, dir, "old.example")
-	if err := s.Add(f); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, s.Add(f))
 	g := made(t, next, "new.example")
 	move := func(from, to string) {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, os.Rename(from, to))
 		s.refresh(false)
 	}
 	if got := subject(t, &s, ""); got != "old.example" {
@@ -79,9 +71,7 @@ func TestReadAgainWhenChanged(t *testing.T) {
 	if got := subject(t, &s, ""); got != "new.example" {
 		t.Error(got)
 	}
-	if err := os.Remove(f.Key); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.Remove(f.Key))
 	s.Reload()
 	if got := subject(t, &s, ""); got != "new.example" {
 		t.Error(got)
@@ -94,9 +84,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "dir")
 	f := made(t, dir, "a.example")
 	first, err := os.ReadFile(f.Cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	if again := made(t, dir, "a.example"); again != f {
 		t.Errorf("%v, %v", f, again)
 	}
@@ -108,9 +96,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 	}
 	var s Certificates
 	for _, pair := range []CertKey{f, made(t, dir, "b.example"), made(t, dir, "192.0.2.1")} {
-		if err := s.Add(pair); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, s.Add(pair))
 	}
 	for _, name := range []string{"a.example", "b.example"} {
 		c, _ := s.Get(hello(name))
@@ -118,9 +104,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 			t.Errorf("%s: for %v, %v", name, c.Leaf.DNSNames, c.Leaf.IPAddresses)
 		}
 	}
-	if err := os.Remove(f.Key); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.Remove(f.Key))
 	if err := s.Add(made(t, dir, "a.example")); err == nil || !strings.Contains(err.Error(), f.Key) {
 		t.Errorf("half a pair: %v", err)
 	}
@@ -130,9 +114,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 func TestOlderPairStays(t *testing.T) {
 	dir := t.TempDir()
 	older := Older(dir)
-	if err := older.make(dir, []string{"a.example", "vm", "localhost"}); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, older.make(dir, []string{"a.example", "vm", "localhost"}))
 	if f := made(t, dir, "a.example"); f != older {
 		t.Errorf("a.example has %v", f)
 	}
@@ -156,20 +138,14 @@ func TestNilAndEmptyStore(t *testing.T) {
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	f, err := SelfSigned(dir, "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	var log strings.Builder
 	s := &Certificates{Log: slog.New(slog.NewTextHandler(&log, nil))}
-	if err := s.Add(f); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, s.Add(f))
 	if err := s.Check(); err != nil {
 		t.Errorf("a pair that can be read: %v", err)
 	}
-	if err := os.Rename(f.Key, f.Key+".away"); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.Rename(f.Key, f.Key+".away"))
 	if err := s.Check(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // TestDurations: a program gets the unit in the name of the key, a person what can
@@ -69,9 +71,7 @@ func TestRequestsThatWentWell(t *testing.T) {
 		var got []string
 		for line := range strings.Lines(out.String()) {
 			var entry struct{ Msg string }
-			if err := json.Unmarshal([]byte(line), &entry); err != nil {
-				t.Fatal(err)
-			}
+			treetest.Must(t, json.Unmarshal([]byte(line), &entry))
 			got = append(got, entry.Msg)
 		}
 		if strings.Join(got, " ") != want {

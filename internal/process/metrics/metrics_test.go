@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/gophd/gophd/internal/source/status"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -21,9 +22,7 @@ import (
 func stats(t *testing.T) *status.Stats {
 	t.Helper()
 	tree, err := site.Open(t.TempDir(), site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	s := status.New("1.2.3")
 	s.Server, s.Hosts = &server.Server{}, []*status.HostStats{{Name: "a.example", Site: tree}}
 	s.Hosts[0].Reloaded(site.Reload{Start: time.Unix(1000, 0), Took: 250 * time.Millisecond})
@@ -36,9 +35,7 @@ func TestConventions(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(collector{stats(t)})
 	problems, err := testutil.GatherAndLint(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
@@ -89,17 +86,13 @@ func TestIdle(t *testing.T) {
 
 func TestServe(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, l, stats(t)) }()
 	for path, want := range map[string]int{"/metrics": 200, "/": 404, "/debug/pprof/": 404} {
 		resp, err := http.Get("http://" + l.Addr().String() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if err != nil || resp.StatusCode != want {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 func TestLookUpUser(t *testing.T) {
@@ -36,15 +38,9 @@ func TestLookUpUser(t *testing.T) {
 
 func TestTree(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir+"/releases/1", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Symlink("releases/1", dir+"/current"), os.Symlink(t.TempDir(), dir+"/far")); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
+	treetest.Must(t, os.MkdirAll(dir+"/releases/1", 0o755))
+	treetest.Must(t, errors.Join(os.Symlink("releases/1", dir+"/current"), os.Symlink(t.TempDir(), dir+"/far")))
 	for _, c := range []struct{ dir, want string }{
 		{dir + "/releases/1", dir + "/releases/1"},
 		{dir + "/releases/1/", dir + "/releases/1"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
@@ -46,9 +47,7 @@ func TestWatchdog(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "2000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
 	n, err := NewNotifier()
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	calls := 0

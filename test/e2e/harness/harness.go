@@ -77,9 +77,7 @@ func Main(m *testing.M) int {
 func Program(t testing.TB) string {
 	t.Helper()
 	name, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	return name
 }
 
@@ -154,13 +152,9 @@ func StartCmd(t testing.TB, cmd *exec.Cmd) *Daemon {
 func Run(t testing.TB, cmd *exec.Cmd) *Daemon {
 	t.Helper()
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	cmd.Env = append(append(cmd.Environ(), LogEnv...), "GORACE="+RaceOptions)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, cmd.Start())
 	d := &Daemon{Cmd: cmd, t: t, done: make(chan struct{})}
 	go d.collect(stderr)
 	t.Cleanup(func() {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // A Manager is the end of NOTIFY_SOCKET that systemd has.
@@ -19,15 +21,11 @@ type Manager struct {
 func NewManager(t testing.TB) *Manager {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "notify") // a socket's name must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	name := filepath.Join(dir, "s")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return &Manager{t, conn, name}
 }

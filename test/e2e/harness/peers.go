@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // Cache returns the directory where test/deps keeps its downloads. Any user may read
@@ -43,29 +45,21 @@ func Tool(t testing.TB, name string) string {
 func HAProxy(t testing.TB, n int, conf []byte) []string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(name, conf, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.WriteFile(name, conf, 0o600))
 	cmd := exec.Command(Tool(t, "haproxy"), "-q", "-db", "-f", name)
 	cmd.Stderr = os.Stderr
 	var addrs []string
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		f, err := l.(*net.TCPListener).File()
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		addrs = append(addrs, l.Addr().String())
 		_ = l.Close()
 		defer func() { _ = f.Close() }()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return addrs
 }
@@ -77,14 +71,10 @@ func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 	dir, addrs := t.TempDir(), FreeAddrs(t, n)
 	text := "daemon off; master_process off; pid nginx.pid; error_log stderr; events {}\nhttp {\naccess_log off;\n" +
 		"client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;\n" + conf(addrs) + "}\n"
-	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(text), 0o600))
 	cmd := exec.Command(Tool(t, "nginx"), "-p", dir, "-e", "stderr", "-c", "nginx.conf")
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	for end := time.Now().Add(Timeout); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", addrs[n-1])
@@ -103,9 +93,7 @@ func FreeAddrs(t testing.TB, n int) (addrs []string) {
 	t.Helper()
 	for range n {
 		addr, release, err := Reserve("127.0.0.1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		t.Cleanup(release)
 		addrs = append(addrs, addr)
 	}

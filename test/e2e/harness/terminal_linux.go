@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // Terminal opens a terminal: screen reads the output of a program on tty. Both are closed
@@ -21,9 +23,7 @@ func Terminal(t testing.TB) (screen, tty *os.File) {
 	}
 	t.Cleanup(func() { _ = screen.Close() })
 	raw, err := screen.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	n := 0
 	if err := raw.Control(func(fd uintptr) {
 		_ = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
@@ -57,9 +57,7 @@ func OnScreen(t testing.TB, cmd *exec.Cmd) *Screen {
 	t.Helper()
 	master, tty := Terminal(t)
 	cmd.Stdout, cmd.Stderr = tty, tty
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, cmd.Start())
 	s := &Screen{}
 	go func() {
 		b := make([]byte, 4096)

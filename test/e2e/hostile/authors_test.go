@@ -59,9 +59,7 @@ func TestSoakAuthors(t *testing.T) {
 	for _, a := range authors {
 		t.Run(a.name, func(t *testing.T) {
 			root := tree(t)
-			if err := errors.Join(os.Mkdir(root+"/bob", 0o755), directories(t.Context(), root+"/ann", others)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(os.Mkdir(root+"/bob", 0o755), directories(t.Context(), root+"/ann", others)))
 			if a.hangs {
 				mnt := mountDisk(t, root+"/bob/mnt", diskFiles())
 				defer mnt.stall()()
@@ -88,9 +86,7 @@ func (a author) soak(t *testing.T, d *harness.Daemon, root string, size int) {
 		t.Error(acted)
 	}
 	changed := time.Now()
-	if err := os.WriteFile(root+"/ann/.robots", []byte("Disallow: /secret/\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(root+"/ann/.robots", []byte("Disallow: /secret/\n"), 0o644))
 	holds := func(d *harness.Daemon) func() bool {
 		return func() bool { // it is closed without a byte while the first scan waits for the disk
 			file, _ := harness.Ask(d.Addr, "robots.txt")
@@ -236,9 +232,7 @@ func datedTexts(ctx context.Context, dir string, size int) error {
 func cpuTime(t *testing.T, d *harness.Daemon) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')'):]) // the first is ")"; utime and stime are 14 and 15 in all
 	user, _ := strconv.Atoi(string(fields[12]))
 	system, _ := strconv.Atoi(string(fields[13]))

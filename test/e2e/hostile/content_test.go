@@ -120,13 +120,9 @@ func makeContent(t *testing.T, base string) *content {
 	}
 	for name, data := range files {
 		at := filepath.Join(g.root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, data, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, data, 0o644)))
 	}
-	if err := os.Symlink("texts", filepath.Join(g.root, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("texts", filepath.Join(g.root, "linked")))
 	return g
 }
 

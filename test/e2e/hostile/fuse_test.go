@@ -60,9 +60,7 @@ func mountDisk(t *testing.T, at string, files map[string][]byte) *disk {
 // mountDiskOf is mountDisk for files that belong to a user.
 func mountDiskOf(t *testing.T, owner int, at string, files map[string][]byte) *disk {
 	t.Helper()
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(at, 0o755))
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Skip("no FUSE here:", err)

@@ -29,9 +29,7 @@ const (
 func TestSmallMemory(t *testing.T) {
 	harness.Slow(t, "make small-memory")
 	root := tree(t)
-	if err := errors.Join(os.Mkdir(root+"/many", 0o755), datedTexts(t.Context(), root+"/many", manyNames)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Mkdir(root+"/many", 0o755), datedTexts(t.Context(), root+"/many", manyNames)))
 	treetest.Write(t, root, map[string]string{"page.txt": strings.Repeat("a line of a large page\n", 80_000), "small/x.txt": "x\n"})
 	d := harness.Start(t, "-root", root, "-http", "view", "-search", "-request-timeout", "1h")
 	limitMemory(t, d.Process.Pid)

@@ -46,9 +46,7 @@ var basicHabits = []habit{
 // says 10000; by default, a few hundred.
 func TestSoak(t *testing.T) {
 	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
 	n, long := max(40, min(600, int(files.Cur)/2-300)), false // for so many there is room
 	if want, err := strconv.Atoi(os.Getenv("TEST_GOPHD_SOAK")); err == nil {
 		if n, long = want, true; files.Cur < uint64(n+200) {
@@ -215,14 +213,10 @@ func (o *others) ask(addr, sel, want string) {
 func memoryKiB(t *testing.T, d *harness.Daemon, which string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, after, _ := bytes.Cut(status, []byte(which+":"))
 	kib, err := strconv.Atoi(string(bytes.Fields(after)[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return kib
 }
 
@@ -230,14 +224,10 @@ func memoryKiB(t *testing.T, d *harness.Daemon, which string) int {
 func openFiles(t *testing.T, d *harness.Daemon) int {
 	t.Helper()
 	dir, err := os.Open(fmt.Sprintf("/proc/%d/fd", d.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = dir.Close() }()
 	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return len(names)
 }
 

@@ -78,30 +78,22 @@ func TestStalledTrees(t *testing.T) {
 		t.Skip("only root can mount")
 	}
 	base := tree(t)
-	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Dir(base), 0o755))
 	at := func(name string) string { return filepath.Join(base, name) }
 	treetest.Write(t, base, map[string]string{"root/a.txt": "alpha\n", "root/dir/sub/b.txt": "beta\n", "root/lead": "-> mnt/x.txt",
 		"home/ann/public/x.txt": "ann's\n", "home/.later/public/x.txt": "new\n"})
 	for _, home := range []string{"ann", ".later", "mal"} {
 		for _, dir := range []string{home, home + "/public"} {
 			_ = os.Mkdir(at("home/"+dir), 0o755)
-			if err := os.Chown(at("home/"+dir), 12345, 12345); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chown(at("home/"+dir), 12345, 12345))
 		}
 		_ = os.Chown(at("home/"+home+"/public/x.txt"), 12345, 12345)
 	}
 	pair, err := keypair.SelfSigned(at("pair"), "one.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cert, errCert := os.ReadFile(pair.Cert)
 	key, errKey := os.ReadFile(pair.Key)
-	if err := errors.Join(errCert, errKey); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errCert, errKey))
 	disks := []*disk{mountDisk(t, at("root/mnt"), diskFiles()), mountDisk(t, at("mirror"), diskFiles()), mountDiskOf(t, 12345, at("home/mal/public"), diskFiles()),
 		mountDisk(t, at("two"), diskFiles()), mountDisk(t, at("tls"), map[string][]byte{"cert": cert, "key": key}), mountDiskOf(t, 65534, at("log"), map[string][]byte{"access.log": {}})}
 	second := harness.FreeAddrs(t, 1)[0]
@@ -159,9 +151,7 @@ func TestStalledTrees(t *testing.T) {
 			}
 		}
 	}
-	if err := os.Rename(at("home/.later"), at("home/bob")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(at("home/.later"), at("home/bob")))
 	g.Until("a new user is served", func() bool { return g.Ask("/~bob/x.txt") == "new\n" })
 	g.Until("what does not answer is denied", func() bool {
 		robots := g.Ask("robots.txt")
@@ -208,14 +198,10 @@ func askAll(addr string, selectors ...string) func() map[string]string {
 func number(t *testing.T, url, name string) int {
 	t.Helper()
 	res, err := client.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = res.Body.Close() }()
 	page, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return gauge(page, name)
 }
 
@@ -300,9 +286,7 @@ func TestDiskFailsWhileSending(t *testing.T) {
 func TestDiskStallsWhileSending(t *testing.T) {
 	d, g := startOnDisk(t, "1s")
 	c, err := (&net.Dialer{Control: smallBuffer}).Dial("tcp", g.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(10 * harness.Timeout))
 	if _, err := io.WriteString(c, "/mnt/large.bin\r\n"); err != nil {
