@@ -4,7 +4,6 @@
 //
 //	go run ./test/bench -large 100000 bin/gophd
 //	go run ./test/bench -edits 5000 bin/gophd
-//	go run ./test/bench -nodes 10000 bin/gophd
 //	go run ./test/bench -policies
 //
 // -large makes a tree of so many directories, with ten times as many files, and measures a
@@ -19,14 +18,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"time"
 )
 
 func main() {
-	span := flag.Duration("time", time.Second, "of one measurement")
 	large := flag.Int("large", 0, "measure a tree of so many directories")
 	edits := flag.Int("edits", 0, "measure edits on a host of so many users")
-	nodes := flag.Int("nodes", 0, "measure nodes behind haproxy on a tree of so many directories")
 	policies := flag.Bool("policies", false, "measure the policies of sites at the bounds")
 	site := flag.Int("policy", 0, "measure the policy of this one of them")
 	flag.Parse()
@@ -43,8 +39,6 @@ func main() {
 		err = runLarge(flag.Arg(0), *large)
 	case *edits > 0:
 		err = runEdits(flag.Arg(0), *edits)
-	case *nodes > 0:
-		err = runNodes(flag.Arg(0), *nodes, *span)
 	default:
 		fmt.Fprintln(os.Stderr, "bench: name what to measure")
 		os.Exit(2)

@@ -157,5 +157,3 @@ func TestFinger(t *testing.T) {
 		}
 	}
 }
-
-const mostPages = 400 // of a hole
