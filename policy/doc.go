@@ -1,21 +1,28 @@
-// Package policy makes one robots.txt from the annotations of many authors, and proves
-// that every kind of robot in use reads it as it is meant.
+// Package policy compiles the annotations of many authors (.robots files) into one robots.txt,
+// and proves that every known kind of robot interprets it as the authors intend.
 //
-//	c := policy.Compile(policy.Input{Annotations: annotations})
-//	serve(c.File())
+//	c := policy.Compile(policy.Input{Annotations: []policy.Annotation{
+//		{Dir: "/~bob/", File: "~bob/.robots", Data: []byte("Disallow: /drafts/\n")},
+//	}})
+//	os.Stdout.Write(c.File())    // robots.txt, with "Disallow: /~bob/drafts/"
+//	for _, r := range c.Reports() {
+//		fmt.Println(r)       // what some robots will get wrong, by file and line
+//	}
 //
 // # Annotations
 //
-// An annotation is a robots.txt whose "/" is the directory it lies in. The policy is
-// RFC 9309 for all of them together, each pattern put below its directory: the longest
-// pattern decides, Allow on a tie, for names that exist and for names to come. A named
-// robot gets each directory's rules for it; where there are none, the rules for "*". Three
-// things stand above an Allow: a Disallow that names the robot, in an annotation above;
-// Final, in an annotation above; and what a program answers. Such a Disallow is carried
-// below an Allow that may open some of it: the compiler writes lines for the names that
-// both match ([readers.Pattern.Meeting]). The Allow is struck, and does not count, if such a
-// line is not longer than the Allow, or if there are too many. A selector has the policy of
-// its canonical form: "/p" for a file, "/d/" for a directory.
+// An annotation is a robots.txt whose "/" is the directory that contains it. The policy is the
+// one of RFC 9309 for all annotations together, with each pattern placed below its directory: the
+// longest matching pattern wins; on a tie, Allow wins. It applies to existing and future names.
+// In each directory, a robot that is named gets the rules for its name, if there are any, and
+// otherwise the rules for "*".
+//
+// Three denials cannot be undone by an Allow further down: a Disallow for a robot by name, Final,
+// and selectors that programs answer. If an Allow overlaps with such a denial, the compiler
+// repeats the denial in lines for the overlap ([readers.Pattern.Meeting]). If these lines would
+// not be longer than the Allow, or would be too many, the Allow is dropped and reported.
+//
+// A selector has the policy of its canonical form: "/p" for a file, "/d/" for a directory.
 //
 // # From annotations to file
 //
@@ -55,11 +62,10 @@
 //
 // # Guarantee
 //
-// A reader of RFC 9309 that escapes selectors gets exactly the policy, now and for names
-// to come. No reader is let in where the policy denies it, unless a [Report] has said so
-// with file and line. The file publishes no name that no author wrote. The server must
-// answer the spellings that [Compiled.Closed] names with a pointer to the canonical
-// selector.
+// A reader that implements RFC 9309 and escapes selectors gets exactly the policy, for existing
+// and future names. No reader gets what the policy denies, unless a [Report] says so with file
+// and line. The file contains no name that no author wrote. In return, the server must answer
+// spellings for which [Compiled.Closed] returns true with a link to the canonical selector.
 //
 // # Limits
 //
@@ -68,6 +74,5 @@
 // end. The annotations below one top-level directory have at most 10,000 rules; the
 // file has at most 500 KiB. Beyond a bound, directories are denied and reported.
 //
-// The package is useful for whatever serves a tree of names, on Gopher or not. It does
-// not read the file system: that is for the caller.
+// The package does not read the file system, and is not limited to Gopher.
 package policy

@@ -13,8 +13,7 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Finger (RFC 1288): a user's tree in a few lines. Who has none is no user, whether
-// or not there is an account.
+// Finger (RFC 1288): a user's tree in a few lines. An account without a tree is no user.
 
 const (
 	maxPlan = 16 << 10 // bytes of plan.txt and of project.txt
@@ -104,7 +103,7 @@ var userFormat = &answer.Format{Draw: func(q *answer.Asked, a *answer.Value) ([]
 	return b.Bytes(), nil
 }}
 
-// addresses writes the URLs of a directory on the fronts that are on.
+// addresses writes the URLs of a directory on all enabled fronts.
 func addresses(b *bytes.Buffer, q *answer.Asked, sel string) {
 	line(b, answer.GopherURL(q.Request, menu.TypeMenu, sel))
 	r := *q.Request
@@ -119,5 +118,5 @@ func addresses(b *bytes.Buffer, q *answer.Asked, sel string) {
 	}
 }
 
-// line writes a line as RFC 1288 section 2.2 has it.
+// line writes a line in the form of RFC 1288 section 2.2.
 func line(b *bytes.Buffer, s string) { b.WriteString(oneLine(s) + "\r\n") }

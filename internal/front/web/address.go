@@ -17,7 +17,7 @@ type AddressPage struct {
 	policy
 }
 
-// plain is for robots.txt, which is the only answer that the page shows itself.
+// plain is the format of robots.txt, the only content that AddressPage serves.
 var plain = &answer.Format{}
 
 // ServeHTTP answers a request.
@@ -44,17 +44,17 @@ func (p *AddressPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if typ == 0 {
 		typ = guessType(sel)
 	}
-	p.tell(p.Host.Site, w.Header(), sel, "", false)
+	p.setHeaders(p.Host.Site, w.Header(), sel, "", false)
 	write(w, http.StatusOK, page{Title: "This is a Gopher server", Gopher: answer.GopherURL(opening(r), typ, sel), Pointer: true})
 }
 
-// badPath reports whether a path can be no selector.
+// badPath reports whether a path is no valid selector.
 func badPath(path string) bool { return !strings.HasPrefix(path, "/") || selector.HasControl(path) }
 
 // asRecorder is the writer that every request has.
 func asRecorder(w http.ResponseWriter) *recorder { return w.(*recorder) }
 
-// guessType looks at the name alone; one without an extension is a menu.
+// guessType returns the item type by the name; without a suffix it is a menu.
 func guessType(sel string) byte {
 	if strings.HasSuffix(sel, "/") || !strings.Contains(sel[strings.LastIndexByte(sel, '/')+1:], ".") {
 		return menu.TypeMenu

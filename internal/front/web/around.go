@@ -12,11 +12,11 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// maxCrumbs is how many directories on the way to a resource a page links.
+// maxCrumbs bounds the parent directories that a page links.
 const maxCrumbs = 16
 
-// around links what lies around a file or directory of the site: the directories on the way
-// to it, and the neighbors of a dated text.
+// around adds links to the parent directories of a resource and to the neighbors of a dated
+// text.
 func (p *page) around(q *answer.Asked, name string, dir bool) {
 	if name == "." {
 		return
@@ -39,11 +39,11 @@ func (p *page) around(q *answer.Asked, name string, dir bool) {
 // pathOf is the path of a name in a URL.
 func pathOf(name string) string { return selector.URIPath("/" + name) }
 
-// neighbors links the dated texts before and after one, among those that the menu of its
-// directory links and that the page shows: what its author hides stays hidden.
+// neighbors adds links to the dated texts before and after one. It considers only texts that
+// the menu of the directory links and whose titles the page may show.
 func (p *page) neighbors(q *answer.Asked, name string) {
 	b := q.Builder()
-	b.Run = nil // a program is not run for its links
+	b.Run = nil // do not run programs for links
 	list, err := b.Menu(q.Context(), path.Dir(name))
 	if err != nil {
 		return
@@ -70,7 +70,7 @@ func (p *page) neighbors(q *answer.Asked, name string) {
 	}
 }
 
-// favicon returns the path of the site's icon; "" if it has none.
+// favicon returns the path of the site's icon, or "".
 func favicon(q *answer.Asked) string {
 	for _, name := range []string{"favicon.ico", "favicon.png"} {
 		if f, err := q.View.Lookup(name); err == nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// An icon stands for what a link leads to, if it is neither a text nor a menu of this site.
-// Icons are drawn with strokes in a square of 16, and have a name for those who do not see
-// them.
+// icons show the kind of a link's target, unless it is a text or menu of this site. An icon is
+// an SVG path in a square of 16 units, with a name for screen readers.
 var icons = map[string]struct{ name, path string }{
 	"archive":  {"archive", "M2 3h12v3H2zM3 6v7h10V6M6.5 9h3"},
 	"away":     {"on another server", "M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5"},
@@ -33,7 +32,7 @@ var iconNames = map[string]string{"archive": "archive", "calendar": "calendar", 
 	"file": "file", "mail": "mail", "phone book": "people", "picture": "picture", "search": "search", "sound": "sound", "telnet": "terminal",
 	"video": "video"}
 
-// iconOf returns the icon of an item; "" if it needs none.
+// iconOf returns the name of an item's icon, or "".
 func iconOf(it menu.Item, t answer.Target) string {
 	if name := iconNames[menu.TypeName(it.Type)]; name != "" && !(t.Asks && t.Path != "") {
 		return name // a form shows by itself that it searches
@@ -44,7 +43,7 @@ func iconOf(it menu.Item, t answer.Target) string {
 	return ""
 }
 
-// icon returns an icon for a link; nil if the name is "".
+// icon returns an icon, or nil if the name is "".
 func (w *pageWriter) icon(name string) *icon {
 	if name == "" {
 		return nil
@@ -59,7 +58,7 @@ func (w *pageWriter) icon(name string) *icon {
 // An icon is what the templates draw.
 type icon struct{ ID, Name, Path string }
 
-// finish moves what was written into the page.
+// finish moves the output of a pageWriter into the page.
 func (p *page) finish(w *pageWriter) {
 	p.Main = w.Bytes()
 	for _, name := range slices.Sorted(maps.Keys(w.icons)) {

@@ -21,7 +21,7 @@ import (
 
 // A gemGroup is a run of lines of gemtext that share an element.
 type gemGroup struct {
-	Kind  string // the element; "" of headings and paragraphs
+	Kind  string // the element; "" for headings and paragraphs
 	Lines []gemLine
 	pre
 }
@@ -35,7 +35,7 @@ type gemLine struct {
 // gemKinds are the elements of the kinds of lines.
 var gemKinds = map[menu.GemKind]string{menu.GemLink: "ul", menu.GemItem: "ul", menu.GemQuote: "blockquote", menu.GemFence: "pre", menu.GemPre: "pre"}
 
-// gemtext writes a text of Gemini. Its first heading is not repeated if it is the title.
+// gemtext renders gemtext. It omits the first heading if that is the page's title.
 func (p *page) gemtext(w *pageWriter, text string) {
 	var groups []gemGroup
 	var reader menu.GemReader
@@ -76,7 +76,7 @@ func (p *page) gemtext(w *pageWriter, text string) {
 	w.block("gemtext", groups)
 }
 
-// gemLink returns a link. A URL of the site's own Gemini stays on the web.
+// gemLink returns the link of a line. A Gemini URL of this site becomes a path on the web.
 func (p *page) gemLink(w *pageWriter, l menu.GemLine) *link {
 	if u, err := url.Parse(l.URL); err == nil && u.Host != "" && p.own != nil && p.own(u) {
 		l.URL = answer.Reference(u.Path)
@@ -88,15 +88,15 @@ func (p *page) gemLink(w *pageWriter, l menu.GemLine) *link {
 	return shown
 }
 
-// maxMarkdown bounds a text that is read as Markdown, in bytes. Others are shown as they
-// are.
+// maxMarkdown bounds texts that are rendered as Markdown, in bytes. Longer ones are shown as
+// plain text.
 const maxMarkdown = 128 << 10
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote, extension.TaskList),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(links{}, 100))))
 
-// links renders links and pictures: links only lead somewhere, and a picture from elsewhere is
-// a link.
+// links renders links and images of Markdown. Unsafe links are dropped, and an image on another
+// host becomes a link.
 type links struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -161,8 +161,8 @@ func open(w util.BufWriter, to []byte, away bool) {
 
 func escapedURL(to []byte) string { return string(util.EscapeHTML(util.URLEscape(to, true))) }
 
-// markdown writes a text in Markdown, without the HTML in it. It reports false, and writes
-// nothing, if the text is too large to be read so.
+// markdown renders Markdown and drops HTML. If the text is too large or too slow to parse, it
+// writes nothing and returns false.
 func (p *page) markdown(w *pageWriter, source string) bool {
 	if len(source) > maxMarkdown || isSlow(source) {
 		return false
@@ -195,14 +195,13 @@ func (p *page) markdown(w *pageWriter, source string) bool {
 	return true
 }
 
-// To pair the marks of a paragraph, and to nest what a line begins, takes the square of
-// their number.
+// Parsing emphasis and nested blocks takes quadratic time, so these are bounded.
 const (
 	maxMarks = 1000 // of links and emphasis in a paragraph
 	maxDepth = 200  // bytes of blanks and signs of lists and quotes before a line
 )
 
-// isSlow reports whether to read a text as Markdown may take long.
+// isSlow reports whether parsing a text as Markdown may be slow.
 func isSlow(source string) bool {
 	marks := 0
 	for line := range strings.Lines(source) {
@@ -224,8 +223,9 @@ func isSlow(source string) bool {
 	return false
 }
 
-// headings puts the headings of a document below that of the page, and removes the one that
-// the page repeats. Without one the page hides its own if the first line is the title.
+// headings lowers the levels of a document's headings below that of the page, and removes the
+// heading that equals the title. If the first line is the title but no heading, the page hides
+// its own heading.
 func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) {
 	titled := func(n ast.Node) bool {
 		if n.Lines().Len() == 0 {

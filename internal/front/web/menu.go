@@ -13,8 +13,8 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// menu writes a menu. Drawings keep their columns. Elsewhere, consecutive lines of
-// information form one part, and consecutive links a list. The title stands above it once.
+// menu renders a menu. Drawn blocks keep their columns. In others, consecutive info lines become
+// a paragraph, and consecutive links a list. The title is not repeated.
 func (p *page) menu(w *pageWriter, q *answer.Asked, items []menu.Item) {
 	if len(items) == 0 {
 		w.WriteString("<p>This directory is empty.</p>\n")
@@ -57,15 +57,15 @@ func preOf(wide, art, terminal bool) pre {
 	return pre{wide, strings.Join(classes, " ")}
 }
 
-// isArt reports whether the lines of a drawing stand close to each other, as on a terminal.
-// Lists of links have room between their lines, but not in a box.
+// isArt reports whether a block is shown without line spacing, as on a terminal: box drawings,
+// but not lists of links.
 func isArt(items []menu.Item) bool {
 	hasLinks := slices.ContainsFunc(items, func(it menu.Item) bool { return !answer.IsInfo(it) })
 	return !hasLinks || slices.ContainsFunc(items, func(it menu.Item) bool { return strings.ContainsAny(it.Label, "│┃║|") })
 }
 
-// untitled returns the first block of a menu without the title of the page. A drawing keeps
-// it, and the page hides its own. Empty reports whether nothing is left.
+// untitled removes the page's title from the first block of a menu. A drawing keeps it, and the
+// page hides its own heading. empty reports whether nothing is left.
 func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
 	titled := func(it menu.Item) bool { return answer.IsInfo(it) && answer.CleanTitle(it.Label) == p.Title }
 	at := slices.IndexFunc(b.Items, titled)
@@ -82,7 +82,7 @@ func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
 	return b, false
 }
 
-// inRuns calls f for each run of items that all lead somewhere, or do not.
+// inRuns calls f for each run of items that are all info lines or all links.
 func inRuns(items []menu.Item, f func(info bool, run []menu.Item)) {
 	for len(items) > 0 {
 		info := answer.IsInfo(items[0])
@@ -95,7 +95,7 @@ func inRuns(items []menu.Item, f func(info bool, run []menu.Item)) {
 	}
 }
 
-// plain writes lines that are not drawn.
+// plain renders the items of a block that is not drawn.
 func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item) {
 	inRuns(items, func(info bool, run []menu.Item) {
 		if !info {
@@ -133,8 +133,7 @@ func (p *page) links(w *pageWriter, q *answer.Asked, items []menu.Item) (links [
 	return links
 }
 
-// info writes lines of information that are not drawn: words as paragraphs, and whatever
-// else there may be in letters of one width.
+// info renders info lines: words as paragraphs, other lines preformatted.
 func (w *pageWriter) info(text string) {
 	text = strings.Trim(text, "\n")
 	switch {
@@ -153,8 +152,8 @@ func (w *pageWriter) info(text string) {
 	}
 }
 
-// isWords reports whether lines are words, which need no columns: nearly all letters, and
-// no mark three times in a row.
+// isWords reports whether lines are words: nearly all letters, and no mark repeated three
+// times.
 func isWords(text string) bool {
 	letters, all, run, last := 0, 0, 0, ' '
 	for _, r := range answer.StripEscapes(text) {
@@ -173,7 +172,7 @@ func isWords(text string) bool {
 	return 10*letters >= 8*all
 }
 
-// results writes the answer of a source, which no author has drawn.
+// results renders the items of a source, such as search results.
 func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
 	inRuns(items, func(info bool, run []menu.Item) {
 		if info {
@@ -182,7 +181,7 @@ func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
 		}
 		links := p.links(w, q, run)
 		for i, l := range links {
-			// People who see the URL of a link need the path in its label less.
+			// Show the path of the label separately.
 			if at := strings.LastIndex(l.Label, " (/"); at > 0 && strings.HasSuffix(l.Label, ")") {
 				links[i].Label, links[i].Note = l.Label[:at], strings.TrimSuffix(l.Label[at+2:], ")")
 			}
@@ -191,7 +190,7 @@ func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
 	})
 }
 
-// marked returns a line with marks around what was found.
+// marked highlights the words that a search has found.
 func marked(it menu.Item) template.HTML {
 	var b strings.Builder
 	at := 0
@@ -202,8 +201,7 @@ func marked(it menu.Item) template.HTML {
 	return template.HTML(b.String() + template.HTMLEscapeString(it.Label[at:]))
 }
 
-// drawnLine writes a line of a drawing. Its columns are those of the author: an icon stands
-// at its end.
+// drawnLine renders a line of a drawing. The icon is at its end, so that columns stay aligned.
 func (p *page) drawnLine(w *pageWriter, q *answer.Asked, it menu.Item) {
 	label := readable([]byte(it.Label))
 	if answer.IsInfo(it) {
@@ -234,8 +232,8 @@ func (p *page) drawnLine(w *pageWriter, q *answer.Asked, it menu.Item) {
 
 const frame = " |│┃║:¦█▌▐░▒▓"
 
-// link returns how the page shows an item. A file of a listing has its title, with its name
-// beside it.
+// link returns the link of an item. In a listing, a text has its title as the label, followed
+// by its name.
 func (p *page) link(w *pageWriter, q *answer.Asked, it menu.Item) link {
 	t := q.Target(it)
 	l := link{Label: strings.TrimSpace(answer.StripEscapes(readable([]byte(it.Label))))}
@@ -259,13 +257,13 @@ func (p *page) link(w *pageWriter, q *answer.Asked, it menu.Item) link {
 	return l
 }
 
-// A long menu has pages, and a form that finds lines in it. Both work without a script.
+// A long menu is split into pages and has a form that filters it, without scripts.
 const (
 	perPage  = 500
 	maxPages = 200
 )
 
-// list writes the menu of a directory: a page of it, or what a search in it finds.
+// list renders one page of a directory's menu, or the lines that the filter finds.
 func (p *page) list(w *pageWriter, q *answer.Asked, a *answer.Value, f variant) {
 	items := a.Items
 	if len(items) <= perPage && !f.search {
@@ -311,7 +309,7 @@ func (p *page) list(w *pageWriter, q *answer.Asked, a *answer.Value, f variant) 
 	w.block("pages", numbers)
 }
 
-// find writes the links with a label or a selector that has the words of the query.
+// find renders the links whose label or selector contains the words of the query.
 func (p *page) find(w *pageWriter, q *answer.Asked, here string, items []menu.Item) {
 	query := p.Query
 	p.Query, p.Noindex = "", true // it belongs to the form of the list

@@ -15,8 +15,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// page holds the content of a page. Everything in it but Main, which a pageWriter has made,
-// is text, or a URL that was checked where it was made.
+// page is the data of the HTML template. All fields are text or checked URLs, except Main, which
+// is HTML from a pageWriter.
 type page struct {
 	*look
 	Lang      string // of the content; "" if it is not known
@@ -76,8 +76,8 @@ var looks = map[string]*look{"": newLook(""), "plain": newLook(""), "paper": new
 
 func newLook(theme string) *look { return &look{template.CSS(baseStyle + theme)} }
 
-// csp lets a page have the styles that are in it, and pictures, sounds and forms of the same
-// site: no script, nothing from elsewhere, no frames.
+// csp returns the Content-Security-Policy of a page: its own styles; images, media and forms of
+// this site; no scripts or frames.
 func (p *page) csp() string {
 	styles := ""
 	for _, style := range []template.CSS{p.Style, p.Colors} {
@@ -89,7 +89,7 @@ func (p *page) csp() string {
 	return "default-src 'none'; style-src" + styles + "; img-src 'self' data:; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// rawCSP is for replies that are no page: they may load and run nothing, and have no
+// rawCSP is the Content-Security-Policy of files: they may load and run nothing, and have no
 // origin.
 const rawCSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -105,7 +105,7 @@ func (p *page) render() []byte {
 	return bytes.Join([][]byte{above.Bytes(), p.Main, below.Bytes()}, nil)
 }
 
-// write answers with a page that is no resource of its own.
+// write sends a page that is no resource of the site.
 func write(w http.ResponseWriter, status int, p page) {
 	p.look = cmp.Or(p.look, looks[""])
 	h := w.Header()
@@ -118,9 +118,8 @@ func write(w http.ResponseWriter, status int, p page) {
 	_, _ = w.Write(p.render())
 }
 
-// failed answers with a page of the site that describes an error of a handler: it has the
-// site's search, a way to its start page, and its name if that page is in memory. It makes
-// nothing: wrong URLs must cost no more than right ones.
+// failed sends the page of an error, with the search form, a link to the start page and, if that
+// page is cached, the site's name. It reads no files, so that wrong URLs are cheap.
 func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if answer.IsRobots(r.URL.Path) {
 		asRecorder(w).broke = err // no error answers it: the connection is closed
@@ -135,7 +134,7 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 	fault(w, statusOf(err), p, err)
 }
 
-// fault answers with the page of an error.
+// fault sends the page of an error.
 func fault(w http.ResponseWriter, status int, p page, err error) {
 	asRecorder(w).err = err
 	p.Lang, p.Start = "en", true
@@ -143,17 +142,17 @@ func fault(w http.ResponseWriter, status int, p page, err error) {
 	write(w, status, p)
 }
 
-// fail answers with a page that describes an error.
+// fail sends a page with an error message.
 func fail(w http.ResponseWriter, status int, message string) {
 	fault(w, status, page{Title: message}, nil)
 }
 
-// failed answers with the page of an error of a handler.
+// failed sends the page of an error that a handler returned.
 func failed(w *recorder, err error) {
 	fault(w, statusOf(err), page{Title: server.ErrorMessage(err)}, err)
 }
 
-// faultTitle names an error.
+// faultTitle returns the title of an error's page.
 func faultTitle(r *http.Request, err error) string {
 	switch server.KindOf(err) {
 	case server.NotFound:
@@ -173,11 +172,11 @@ func faultTitle(r *http.Request, err error) string {
 	return server.ErrorMessage(err)
 }
 
-// statuses are the statuses of answers to requests that failed.
+// statuses are the HTTP statuses of failed requests.
 var statuses = map[server.Kind]int{server.NotFound: http.StatusNotFound, server.BadRequest: http.StatusBadRequest, server.Forbidden: http.StatusForbidden,
 	server.TooMany: http.StatusTooManyRequests, server.Busy: http.StatusServiceUnavailable}
 
-// statusOf returns the status of an answer to a request that failed.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	return cmp.Or(statuses[server.KindOf(err)], http.StatusInternalServerError)
 }

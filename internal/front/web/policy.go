@@ -11,36 +11,36 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// policy sets the headers that repeat a site's robots.txt.
+// policy sets the headers that repeat the rules of a site's robots.txt.
 type policy struct {
-	said atomic.Pointer[said]
+	parsed atomic.Pointer[parsedRobots]
 }
 
-// said is a parsed robots.txt.
-type said struct {
+// parsedRobots is a parsed robots.txt.
+type parsedRobots struct {
 	snap    *site.Snapshot
 	file    *robots.File
-	license string // the value of the header Link; "" if there is none
-	gzip    []byte // the file, compressed
-	feed    bool   // the site has one
+	license string // value of the header Link, or ""
+	gzip    []byte // the compressed file
+	feed    bool   // the site has a feed
 }
 
-// tell sets X-Robots-Tag, Robots-Tag (draft-illyes-repext), Content-Usage and the license
-// as robots.txt rules for a selector.
-func (p *policy) tell(s *site.Site, h http.Header, sel, name string, dir bool) {
-	denied, usage := p.says(s, sel, name, dir)
+// setHeaders sets X-Robots-Tag, Robots-Tag (draft-illyes-repext), Content-Usage and the link to
+// the license as robots.txt requires for a selector.
+func (p *policy) setHeaders(s *site.Site, h http.Header, sel, name string, dir bool) {
+	denied, usage := p.rules(s, sel, name, dir)
 	if denied {
 		noindex(h)
 	}
 	if usage != "" {
 		h.Set("Content-Usage", usage)
 	}
-	if now := p.said.Load(); now != nil && now.license != "" {
+	if now := p.parsed.Load(); now != nil && now.license != "" {
 		h.Set("Link", now.license)
 	}
 }
 
-// robots answers with robots.txt.
+// robots serves robots.txt.
 func (p *policy) robots(w http.ResponseWriter, r *http.Request, s *site.Site, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if now := p.now(s); takesGzip(r) && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
@@ -50,26 +50,26 @@ func (p *policy) robots(w http.ResponseWriter, r *http.Request, s *site.Site, bo
 	content(w, r, body)
 }
 
-// now returns the site's robots.txt, nil before the first scan.
-func (p *policy) now(s *site.Site) *said {
+// now returns the current robots.txt, or nil before the first scan.
+func (p *policy) now(s *site.Site) *parsedRobots {
 	snap := s.Now()
 	if snap == nil {
 		return nil
 	}
-	now := p.said.Load()
+	now := p.parsed.Load()
 	if now == nil || now.snap != snap {
-		now = &said{snap: snap, file: robots.Parse(robots.RFC9309, snap.Robots), gzip: compressed(snap.Robots), feed: snap.Tree.HasPhlog()}
+		now = &parsedRobots{snap: snap, file: robots.Parse(robots.RFC9309, snap.Robots), gzip: compressed(snap.Robots), feed: snap.Tree.HasPhlog()}
 		if to := snap.Compiled.Fields().License; to != "" {
 			now.license = "<" + string(util.URLEscape([]byte(to), false)) + `>; rel="license"`
 		}
-		p.said.Store(now)
+		p.parsed.Store(now)
 	}
 	return now
 }
 
-// says returns the robots.txt rules for a selector. A file or directory of the site has
-// a name. A selector without a name may be indexed only if robots.txt allows it.
-func (p *policy) says(s *site.Site, sel, name string, dir bool) (noindex bool, usage string) {
+// rules returns what robots.txt says about a selector. name is the file or directory that it
+// names, or "".
+func (p *policy) rules(s *site.Site, sel, name string, dir bool) (noindex bool, usage string) {
 	now := p.now(s)
 	if now == nil {
 		return true, ""

@@ -7,28 +7,27 @@ import (
 	"github.com/gophd/gophd/answer"
 )
 
-// A text is shown as it is, line by line, in letters of one width. But 67 columns
-// do not fit on a phone. There, prose is broken where the screen
-// ends: its line ends count as blanks (style.css). Whatever else is wider than the
-// screen, a table or a picture of letters, scrolls.
+// A text is shown preformatted, in a fixed-width font. Its lines, often 67 columns, do not fit
+// on a phone. There, prose is wrapped at the edge of the screen (style.css), and anything else
+// that is wider, such as a table, scrolls.
 
 // piece is a part of a text; all pieces together are the text.
 type piece struct {
 	Text  string
-	Prose bool // its line ends may be elsewhere
+	Prose bool // may be wrapped anew
 }
 
 // prose is a text in pieces.
 type prose struct {
 	Pieces []piece
-	Wide   bool // a line that is no prose is wider than a phone
+	Wide   bool // a line outside of prose is wider than a phone
 }
 
 const phoneWidth = 41 // columns on a screen of 360 pixels, with the letters of style.css
 
-// prose writes a text.
+// prose renders a text.
 func (w *pageWriter) prose(p prose) {
-	// Without prose beside them, the lines of boxes meet (style.css).
+	// Without prose, remove the line spacing, so that the lines of boxes meet (style.css).
 	hasProse := slices.ContainsFunc(p.Pieces, func(x piece) bool { return x.Prose })
 	draws := slices.ContainsFunc(p.Pieces, func(x piece) bool { return strings.ContainsFunc(x.Text, answer.DrawsLines) })
 	terminal := slices.ContainsFunc(p.Pieces, func(x piece) bool { return extendedColors.MatchString(x.Text) })
@@ -50,7 +49,7 @@ func (w *pageWriter) pieces(p prose) {
 	}
 }
 
-// inPieces finds the prose in a text.
+// inPieces splits a text into prose and other pieces.
 func inPieces(text string) (p prose) {
 	rest := strings.Split(text, "\n")
 	from, at := 0, 0 // where the last lines without prose begin, and where the next lines do

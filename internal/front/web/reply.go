@@ -22,7 +22,7 @@ const (
 	htmlText  = "text/html; charset=utf-8"
 )
 
-// describe sets the headers that say what a body is. It may be compressed.
+// describe sets the headers that describe a body, which may be compressed.
 func describe(h http.Header, kind string, body []byte) {
 	h.Set("Content-Type", kind)
 	sum := sha256.Sum256(body)
@@ -32,8 +32,7 @@ func describe(h http.Header, kind string, body []byte) {
 	}
 }
 
-// content answers from memory: HEAD, ranges and conditions included. Most clients ask for
-// none of them, and get all of it in one piece.
+// content sends a body from memory. It supports HEAD, ranges and conditional requests.
 func content(w http.ResponseWriter, r *http.Request, body []byte) {
 	h, has := w.Header(), func(name string) bool { return r.Header[name] != nil }
 	whole := !slices.ContainsFunc(conditions, has)
@@ -49,7 +48,8 @@ func content(w http.ResponseWriter, r *http.Request, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// stream answers with what is made while it is sent, and notes why it is not whole.
+// stream sends a body that is generated while it is sent. It records an error that makes it
+// incomplete.
 func stream(w http.ResponseWriter, r *http.Request, body io.Reader, zip bool) {
 	if zip {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -70,7 +70,7 @@ func stream(w http.ResponseWriter, r *http.Request, body io.Reader, zip bool) {
 	asRecorder(w).broke = made.err
 }
 
-// noting notes the error of a reader.
+// noting is a reader that records its error.
 type noting struct {
 	io.Reader
 	err error
@@ -84,15 +84,15 @@ func (r *noting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// conditions are the headers of a request for which ServeContent may send less.
+// conditions are the request headers that need http.ServeContent.
 var conditions = []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"}
 
-// smallText is how many bytes a text may have that is not compressed.
+// smallText is the size in bytes up to which texts are not compressed.
 const smallText = 1 << 10
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// compressed returns a text in gzip, nil if that does not help.
+// compressed returns a text in gzip, or nil if that is not shorter.
 func compressed(text []byte) []byte {
 	if len(text) <= smallText {
 		return nil
@@ -105,8 +105,7 @@ func compressed(text []byte) []byte {
 	return b.Bytes()
 }
 
-// takesGzip reports whether a client takes a body in gzip. One that wants a range wants it
-// of the file.
+// takesGzip reports whether a client accepts gzip. Range requests are sent uncompressed.
 func takesGzip(r *http.Request) bool {
 	if r.Header.Get("Range") != "" {
 		return false

@@ -23,35 +23,34 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Pages shows a site in a browser: menus as lists, texts as they are, pictures,
-// sounds and videos in a page, other files as downloads.
+// Pages is an http.Handler that shows a site in a browser: menus as lists, texts, images, audio
+// and video in a page, other files as downloads.
 //
-// The path of a resource is its canonical selector; /0/..., with the item type
-// that a gopher URL has in front, leads there. A browser that asks for a page gets
-// one; others (Accept without text/html, or ?raw) get the file itself.
+// The path of a resource is its canonical selector. /0/..., with an item type as in a gopher URL,
+// redirects there. A client that does not accept text/html, or that requests ?raw, gets the file
+// itself.
 type Pages struct {
 	Host *answer.Host
 
-	// Theme is plain, paper or terminal; "" is plain.
+	// Theme is plain (the default), paper or terminal.
 	Theme string
 
-	// Search reports whether /search answers: each page has a form for it.
+	// Search adds a form for /search to each page.
 	Search bool
 
 	policy
 	formats sync.Map // of a variant: its *answer.Format
 }
 
-// variant is a way in which a site is shown.
+// variant is a form of a reply.
 type variant struct {
-	raw    bool // files are sent as they are
-	gzip   bool // for clients that take gzip
-	search bool // a list shows only what the query finds in it
-	page   int  // of a long list, from 0
+	raw    bool // files are not shown in a page
+	gzip   bool // the client accepts gzip
+	search bool // a list is filtered by the query
+	page   int  // page of a long list, from 0
 }
 
-// format returns the format of a variant. Each has a place of its own in the cache, so that
-// nothing is drawn or compressed twice.
+// format returns the Format of a variant, so that the cache holds drawn and compressed replies.
 func (v *Pages) format(f variant) *answer.Format {
 	if has, ok := v.formats.Load(f); ok {
 		return has.(*answer.Format)
@@ -63,11 +62,10 @@ func (v *Pages) format(f variant) *answer.Format {
 	return has.(*answer.Format)
 }
 
-// maxText bounds a text that is shown in a page, in bytes. Longer ones are sent as
-// files.
+// maxText bounds texts that are shown in a page, in bytes. Longer ones are sent as files.
 const maxText = 2 << 20
 
-// maxWait is how long a page waits for the first policy, which its headers repeat.
+// maxWait is how long a page waits for the first policy, for its headers.
 const maxWait = 5 * time.Second
 
 var errUnread = &server.Error{Kind: server.Busy, Err: errors.New("the tree has not been read yet")}
@@ -107,7 +105,7 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a, err := v.Host.Ask(ask(r, sel, query), v.format(f))
 	if err != nil {
-		v.tell(v.Host.Site, w.Header(), sel, "", false)
+		v.setHeaders(v.Host.Site, w.Header(), sel, "", false)
 		v.failed(w, r, err)
 		return
 	}
@@ -115,17 +113,17 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.answer(w, r, a, f)
 }
 
-// ask returns the request for a selector of a client that asks in HTTP.
+// ask converts an HTTP request to a server.Request.
 func ask(r *http.Request, sel, query string) *server.Request {
 	asked := opening(r).WithContext(wanted(r))
 	asked.RequestLine = selector.RequestLine{Selector: sel, Query: query}
 	asked.URLPort = portOf(r)
-	dest := r.Header.Get("Sec-Fetch-Dest") // no robot sends it
+	dest := r.Header.Get("Sec-Fetch-Dest") // sent by browsers only
 	asked.Embedded = dest != "" && dest != "document"
 	return asked
 }
 
-// answer writes an answer down.
+// answer sends an answer.
 func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, f variant) {
 	h := w.Header()
 	switch {
@@ -136,7 +134,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		v.robots(w, r, v.Host.Site, a.Body)
 		return
 	case a.Class == answer.Leaving:
-		// A redirect would lend the site's name to whatever a stranger writes behind it.
+		// Do not redirect: a stranger could use the site's name in a link to any URL.
 		noindex(h)
 		write(w, http.StatusOK, page{look: v.look(), Lang: "en", Title: "This link leaves the site", Leads: a.URL})
 		return
@@ -144,7 +142,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		redirect(w, a)
 		return
 	}
-	if a.Head == nil { // it was not drawn
+	if a.Head == nil { // not drawn
 		v.head(h, a, f)
 	} else {
 		maps.Copy(h, a.Head)
@@ -164,10 +162,10 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 	http.ServeContent(w, r, "", info.ModTime(), a.Resource)
 }
 
-// head sets the headers of an answer in a variant, which depend on the policy.
+// head sets the headers of an answer that depend on the policy.
 func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	name, dir := a.Name()
-	v.tell(v.Host.Site, h, a.Selector, name, dir)
+	v.setHeaders(v.Host.Site, h, a.Selector, name, dir)
 	h.Set("Vary", "Accept, Accept-Encoding")
 	kind := mediaType(a)
 	switch {
@@ -183,7 +181,7 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 
 func (v *Pages) look() *look { return looks[v.Theme] }
 
-// moved sends the client to another path of the site, with its query.
+// moved redirects to another path of the site and keeps the query.
 func moved(w http.ResponseWriter, r *http.Request, to string) {
 	location := answer.Reference(to)
 	if r.URL.RawQuery != "" {
@@ -193,7 +191,7 @@ func moved(w http.ResponseWriter, r *http.Request, to string) {
 	w.WriteHeader(http.StatusMovedPermanently)
 }
 
-// redirect sends the client where a program wants it.
+// redirect sends the redirect of a program.
 func redirect(w http.ResponseWriter, a *answer.Value) {
 	w.Header().Set("Location", a.URL)
 	status := http.StatusFound
@@ -203,17 +201,17 @@ func redirect(w http.ResponseWriter, a *answer.Value) {
 	w.WriteHeader(status)
 }
 
-// wantsPage reports whether a client takes pages: a browser does.
+// wantsPage reports whether a client accepts HTML, as browsers do.
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// isText reports whether a file is a text that is worth compressing; feeds and sitemaps are.
+// isText reports whether a file is worth compressing: a text, feed or sitemap.
 func isText(a *answer.Value) bool {
 	kind := mediaType(a)
 	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml") || a.Type == menu.TypeText) &&
 		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText && !answer.IsRobots(a.Selector)
 }
 
-// shows reports whether an answer becomes a page.
+// shows reports whether an answer is shown in a page.
 func (f variant) shows(a *answer.Value) bool { return a.Class != answer.File || !f.raw && isShown(a) }
 
 // isShown reports whether a file is shown in a page.
@@ -270,7 +268,7 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error)
 	case a.Class != answer.File && name == "":
 		items := a.Items
 		if len(items) > 0 && answer.IsInfo(items[0]) && answer.CleanTitle(items[0].Label) == p.Title {
-			items = items[1:] // it stands above
+			items = items[1:] // the page's heading shows it
 		}
 		if v.Search && a.Class == answer.Menu { // each page has the form
 			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool { return it.Type == menu.TypeSearch && it.Selector == "/search" })
@@ -300,8 +298,7 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error)
 	return p, nil
 }
 
-// mediaType is the type of an answer for a browser. The content of a site is never markup
-// there, also if a program says so.
+// mediaType returns the media type for a browser. It is never HTML, even if a program sends that.
 func mediaType(a *answer.Value) string {
 	kind := a.MediaType()
 	switch base, _, _ := strings.Cut(kind, ";"); base {
@@ -316,7 +313,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// text writes a text as what it is.
+// text renders gemtext, Markdown or plain text.
 func (p *page) text(w *pageWriter, name, text string) {
 	ext := strings.ToLower(path.Ext(name))
 	switch {
@@ -332,16 +329,16 @@ func (p *page) text(w *pageWriter, name, text string) {
 	}
 }
 
-// Entry returns the markup of a text's page, for the entry of a feed.
+// Entry renders a text as HTML for the entry of a feed.
 func Entry(q *answer.Asked, name, text string) string {
 	p, w := &page{Title: q.Title(name, false), own: q.Own}, &pageWriter{}
 	p.text(w, path.Base(name), readable([]byte(text)))
 	return w.String()
 }
 
-// untitledText returns a text without the title that it begins with, since the page has it
-// as its heading. Only a line that is the title to the byte and stands alone is left out;
-// in any other text the line stays, and the page hides its heading.
+// untitledText removes the title line at the beginning of a text, if the line equals the page's
+// heading and an empty line follows. If the line only contains the title, it stays, and the page
+// hides its heading.
 func (p *page) untitledText(text string) string {
 	for rest := text; rest != ""; {
 		line, after, _ := strings.Cut(rest, "\n")
@@ -366,7 +363,7 @@ func (p *page) untitledText(text string) string {
 	return text
 }
 
-// begin begins the page of an answer. The page depends on which directories have feeds.
+// begin returns the page of an answer without content.
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnTree()
 	p := &page{look: v.look(), Lang: v.Host.Lang, Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector),
@@ -375,7 +372,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	if now := v.now(v.Host.Site); now != nil && now.feed {
 		p.SiteFeed = "/" + feed.Name
 	}
-	p.Noindex, _ = v.says(v.Host.Site, a.Selector, name, dir)
+	p.Noindex, _ = v.rules(v.Host.Site, a.Selector, name, dir)
 	p.Title = cmp.Or(q.AnswerTitle(a), path.Base(a.Selector))
 	if name != "" {
 		p.around(q, name, dir)
