@@ -203,6 +203,32 @@ func (d *daemon) compare(t *testing.T, shown, selector string) {
 	}
 }
 
+// TestNetcat asks as the README says.
+func TestNetcat(t *testing.T) {
+	d := content(t)
+	host, port, _ := strings.Cut(d.addr, ":")
+	want := d.ask("robots.txt")
+	if !strings.Contains(want, "\nUser-agent: ") {
+		t.Fatalf("robots.txt begins with %.20q", want)
+	}
+	for name, tt := range map[string]struct {
+		stdin string
+		flags []string
+	}{
+		"CRLF":            {stdin: "robots.txt\r\n"},
+		"LF, fallback":    {stdin: "0/robots.txt\n"},
+		"CR":              {stdin: "/robots.txt\r"},
+		"no line end":     {stdin: "robots.txt", flags: []string{"-N"}},
+		"more than asked": {stdin: "robots.txt\nand more\nand more\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := output(t, tt.stdin, append(append([]string{"nc"}, tt.flags...), host, port)...); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // TestVF1 walks in one session, by the numbers that the client shows.
 func TestVF1(t *testing.T) {
 	d := content(t)
