@@ -107,7 +107,9 @@ func (w *Watcher) few(name string, files []string) []string {
 	if files == nil || old == nil || !old.watched {
 		return nil
 	}
-	d, few := *old, []string{}
+	w.mu.Lock()
+	d, few := *old, []string{} // rounds may compare it meanwhile
+	w.mu.Unlock()
 	for _, base := range files {
 		info, err := w.stat(selector.Join(name, base))
 		isGone := errors.Is(err, fs.ErrNotExist)
