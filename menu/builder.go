@@ -23,44 +23,41 @@ const (
 	maxGlobs    = 100
 	maxPatterns = 30 // of names to hide
 	maxProblems = 100
-	// maxLooks is how many files and directories are looked at beside the maps
-	// and the directory. After that names alone decide: a file of unknown type is
-	// text, a directory goes by its name, a relative selector gets no slash.
+	// maxLooks bounds the files and directories that are opened besides the maps and the
+	// directory. Beyond it, only names count: a file of unknown type is text, a directory
+	// has its name as the title, and a relative selector gets no slash.
 	maxLooks = 5000
-	// maxNames is how many names of directories are read for patterns.
+	// maxNames bounds the directory entries that are read for patterns.
 	maxNames = 400_000
-	// maxCompared bounds how much of names is compared with patterns, in bytes of
-	// names for each star of a pattern: 100 ms of a processor.
+	// maxCompared bounds the comparisons of names with patterns, in bytes of names times
+	// stars of patterns: about 100 ms of CPU.
 	maxCompared = 20_000_000
 )
 
-// BuildOptions are how the maps of a site are read and its directories listed. They travel as
-// one value from the flags to each menu.
+// BuildOptions are the options of menus that come from the command line.
 type BuildOptions struct {
-	// InfoPrefix reports whether gophermaps write an i before every line of
-	// information, as Motsognir wants it. If false, that is found out for each map.
+	// InfoPrefix means that info lines of gophermaps begin with an i, as in Motsognir. If
+	// false, this is detected for each map.
 	InfoPrefix bool
-	// Charset is the character set of texts and maps that are not UTF-8. The zero value finds
-	// it out for each: of a text of 96 KiB or more by its first 4 KiB.
+	// Charset is the character set of texts and maps that are not UTF-8. The zero value
+	// detects it for each file; if that has 96 KiB or more, from its first 4 KiB.
 	Charset Charset
 	// Dates puts the date and the size after each name of a listing.
 	Dates bool
 }
 
-// Builder makes the menus of the directories of a tree. Its methods may be used by
-// several goroutines at once.
+// Builder makes the menus of the directories of a tree. Its methods may be called concurrently.
 //
-// Maps are read up to 4 MiB, then a last line says so. A line of more than 4,096 bytes is
-// left out, and so is what would make a menu longer than 100,000 items or 15 MiB, nest includes more than 4 deep, or have more than 100 of them or of
-// patterns. A pattern that would be compared with too many names is shown as text.
+// Limits: maps of 4 MiB, lines of 4,096 bytes, menus of 100,000 items and 15 MiB, includes 4
+// levels deep, 100 includes and 100 patterns. Beyond a limit, the rest is omitted and reported.
+// A pattern that would be compared with too many names is shown as text.
 type Builder struct {
-	// FS is the tree: what it does not list or open is not served. It is read with
-	// [fs.ReadDir], [fs.Stat] and Open; what begins with a dot is opened only if it
-	// says what a menu looks like (.gophermap, .names, ...). Symbolic links are its
-	// business.
+	// FS is the tree. Builder calls [fs.ReadDir], [fs.Stat] and Open. It opens dotfiles only
+	// if they configure menus (.gophermap, .names, ...). FS decides what is served and how
+	// symbolic links are followed.
 	FS fs.FS
-	// Host and Port stand for this server in items. They may be left zero where
-	// the caller fills them in before the items are written.
+	// Host and Port are those of this server in items. If zero, the caller must set them
+	// before it writes the items.
 	Host string
 	Port int
 	BuildOptions
@@ -68,27 +65,27 @@ type Builder struct {
 	// no escape sequence of a map is in an item.
 	Colors bool
 
-	// Version and Client replace $SERVER_VERSION and $REMOTE_ADDR in a gophermap. If
-	// Client is empty, a line that names it is left out.
+	// Version and Client replace $SERVER_VERSION and $REMOTE_ADDR in a gophermap. If Client
+	// is empty, lines with $REMOTE_ADDR are omitted.
 	Version string
 	Client  string
-	// Now is the time that $DATE stands for. If nil, [time.Now].
+	// Now returns the time for $DATE. If nil, [time.Now].
 	Now func() time.Time
 
-	// Users and Hosts give the items of a line "~", the newest first, and of a line
-	// "%". If nil, there are none. The server's host and port complete an item without.
-	// A caller that keeps menus must know itself when these lists change.
+	// Users and Hosts return the items for a line "~" (the latest change first) and a line
+	// "%". They may be nil. Items without a host get the server's. A caller that caches
+	// menus must itself notice when these lists change.
 	Users, Hosts func() []Item
-	// Own reports whether a URL in the index.gmi of a capsule, which has a host, leads to
-	// this site. If nil, none does.
+	// Own reports whether an absolute URL in an index.gmi links to this site. If nil, none
+	// does.
 	Own func(*url.URL) bool
-	// Answers reports whether something beside the tree answers a selector. If nil,
-	// nothing does, so that a link to a program is shown without its link.
+	// Answers reports whether a program answers a selector. If it does not, or is nil, a link
+	// to a program becomes an info line.
 	Answers func(sel string) bool
-	// Run, if not nil, returns the map that a program of the tree prints, for a map that
-	// begins with #!, an index.dcgi or a line "=program" of the map by; by is the name
-	// itself if no map names it. Ok is false if nothing runs that program. If err is not
-	// nil, an item shows it.
+	// Run, if not nil, returns the output of a program of the tree: a map that begins with
+	// #!, an index.dcgi, or the target of a line "=program" in the map by. In the first two
+	// cases by is name. ok is false if the program is not run. If err is not nil, the menu
+	// shows it.
 	Run func(name, by string) (text string, ok bool, err error)
 	// Linked, if not nil, is called for each item that a map links.
 	Linked func(Link)
@@ -97,35 +94,34 @@ type Builder struct {
 	Line func(file string, number int, line string)
 }
 
-// Link is an item of a map, and where it stands.
+// Link is an item of a map, with its place.
 type Link struct {
 	Item
 	File    string // the map
 	Line    int    // from 1
-	Local   bool   // it names a file or directory of this tree
-	Missing bool   // which is not there
-	Program bool   // it leads to a program that nothing runs, and is not in the menu
+	Local   bool   // the target is in this tree
+	Missing bool   // the target does not exist
+	Program bool   // the target is a program that is not run, so the menu omits the item
 }
 
 // Menu is a menu and the names of its sources.
 type Menu struct {
 	Items []Item
-	// Title is the first title line of its map ("!title"); "" if it has none.
+	// Title is the first title line of the map ("!title"), or "".
 	Title string
-	// Gemtext is the name of the index.gmi that it was made of; "" of any other menu.
+	// Gemtext is the name of the index.gmi that the menu was made from, or "".
 	Gemtext string
-	// Problems lists the mistakes in the files it was made from, at most 100 of
-	// them; everything else is served.
+	// Problems lists up to 100 mistakes in the files that the menu was made from.
 	Problems []diag.Diagnostic
-	// Changing reports whether the menu may be another one the next time though no
-	// file has changed: it shows the time, users, or something of the client.
+	// Changing reports that the menu depends on more than files: it shows the time, the
+	// users, or something about the client.
 	Changing bool
-	// Personal reports whether it shows the address of the client, or would if
-	// Builder.Client was set.
+	// Personal reports that the menu shows the client's address, or would if Builder.Client
+	// were set.
 	Personal bool
 }
 
-// AppendTo appends the wire form of the menu, its last line included.
+// AppendTo appends the wire form of the menu, including the final ".".
 func (m Menu) AppendTo(b []byte) []byte {
 	size := len(End)
 	for _, it := range m.Items {
@@ -138,20 +134,20 @@ func (m Menu) AppendTo(b []byte) []byte {
 	return append(b, End...)
 }
 
-// making is a menu while it is made.
+// making is the state of making one menu.
 type making struct {
 	*Builder
 	ctx  context.Context
 	dir  string
 	menu Menu
 
-	maps     []mapSource     // the map that is being read, after those that include it
-	listing  mapSource       // stands for everything but maps
-	types    map[string]byte // what ":ext=T" says
+	maps     []mapSource     // the current map, after those that include it
+	listing  mapSource       // the source of problems outside of maps
+	types    map[string]byte // set by lines ":ext=T"
 	hidden   map[string]bool // names that "-name" hides, and those that have an item already
-	present  map[string]bool // the names in the directory, for "-name"
-	lastDir  string          // the directory that was listed last
-	lastList []listed        // its entries
+	present  map[string]bool // names in the directory, for "-name"
+	lastDir  string          // the last directory that was listed
+	lastList []listed        // the entries of lastDir
 	sources  Sources
 
 	includes int
@@ -172,7 +168,7 @@ func (b *Builder) begin(ctx context.Context, dir string) *making {
 	return &making{Builder: b, ctx: ctx, dir: dir, toRead: maxRead, looks: maxLooks, toList: maxNames}
 }
 
-// stopped reports, now and then, whether the menu is no longer wanted.
+// stopped reports whether the context has ended. It checks only now and then.
 func (m *making) stopped() bool {
 	m.steps++
 	return m.steps%1024 == 0 && m.ctx.Err() != nil
@@ -185,7 +181,7 @@ func (m *making) done() (Menu, error) {
 	return m.menu, nil
 }
 
-// add appends an item, as long as there is room.
+// add appends an item, unless the menu is full.
 func (m *making) add(it Item) {
 	size := it.size()
 	switch {
@@ -200,7 +196,7 @@ func (m *making) add(it Item) {
 	}
 }
 
-// full reports whether nothing more is added.
+// full reports whether the menu has reached its bound.
 func (m *making) full() bool { return m.size > maxSize }
 
 // hide leaves a name out of the listing of the directory.

@@ -1,19 +1,25 @@
-// Package menu makes Gopher menus: items and their wire form, item types by file
-// name and content, directory listings, gophermaps and menus as other servers read
-// them (gophernicus, Bucktooth, Motsognir, spacecookie, geomyidae, UMN gopherd and
-// pygopherd), and the few other documents that a server writes itself.
+// Package menu makes Gopher menus (RFC 1436): items, directory listings, gophermaps and gemtext.
+// It determines the item types of files by name and content.
 //
-// It is useful alone for programs that generate menus, serve a tree of their own, or
-// read the menus of others ([ParseItem]). It runs nothing: files that other servers
-// run are reported ([CodeProgram]) and not shown. It keeps no state and caches nothing:
-// what a menu was made from, its FS has seen.
+// To write a menu:
+//
+//	items := []menu.Item{
+//		menu.Info("Welcome."),
+//		{Type: menu.TypeText, Label: "About", Selector: "/about.txt", Host: "example.org", Port: 70},
+//	}
+//	os.Stdout.Write(menu.Menu{Items: items}.AppendTo(nil))
+//
+// To make the menu of a directory, use [Builder.Menu]. It interprets the maps of gophernicus,
+// Bucktooth, Motsognir, spacecookie, geomyidae, UMN gopherd and pygopherd:
 //
 //	Builder.Menu → a map (menu.go) → lines (gophermap.go, gemtext.go) → items (entry.go)
 //	             → or a listing (listing.go), as .names and others change it (umn.go)
 //
-// Whatever a file name, a gophermap or a query holds, no control character reaches a
-// label, a selector or a host on the wire: [Item.AppendTo] guarantees it. A
-// line of a map that is wrong is left out alone.
+// [Parse] and [ParseItem] read menus of other servers.
+//
+// The package runs no programs: a file that other servers would run is reported ([CodeProgram])
+// and not shown. It caches nothing. [Item.AppendTo] writes no control characters, whatever a file
+// name, map or query contains. A faulty line of a map is omitted without affecting the others.
 package menu
 
 import (

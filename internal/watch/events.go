@@ -16,10 +16,10 @@ type eventSource struct {
 	remove func(name string)       // do so no longer; nothing if it is not watched
 	close  func() error            // ends events
 	events <-chan fsnotify.Event
-	errors <-chan error // whatever comes here: events were lost
+	errors <-chan error // each means that events were lost
 }
 
-// openKernel returns the kernel as a source.
+// openKernel returns a source of the kernel's events.
 func openKernel() (*eventSource, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -28,10 +28,9 @@ func openKernel() (*eventSource, error) {
 	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: losses(w.Errors)}, nil
 }
 
-// losses passes errors on if they mean that events were lost. EINVAL means only that a
-// directory was gone before its watch was removed. losses receives each error at once:
-// until then fsnotify adds and removes nothing, and the reader of events may wait for
-// that.
+// losses forwards the errors that mean that events were lost. (EINVAL means only that a directory
+// was gone before its watch was removed.) It receives each error at once, since fsnotify blocks
+// until an error is received, and the reader of events might wait for fsnotify.
 func losses(all <-chan error) <-chan error {
 	lost := make(chan error, 1)
 	go func() {
@@ -40,7 +39,7 @@ func losses(all <-chan error) <-chan error {
 			if !errors.Is(err, syscall.EINVAL) {
 				select {
 				case lost <- err:
-				default: // it is known
+				default: // already reported
 				}
 			}
 		}
@@ -48,13 +47,12 @@ func losses(all <-chan error) <-chan error {
 	return lost
 }
 
-// refused reports whether err says that the kernel watches no more
-// directories, rather than not this one.
+// refused reports whether err means that the kernel's limit of watches is reached.
 func refused(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOMEM)
 }
 
-// hint returns advice for the administrator about err, a refusal.
+// hint returns a hint about err, for which refused is true.
 func hint(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
@@ -65,7 +63,7 @@ func hint(err error) string {
 	return "changes are noticed late, those of robots.txt up to a round later"
 }
 
-// read takes events until the source is closed.
+// read handles events until the source is closed.
 func (w *Watcher) read(src *eventSource) {
 	for {
 		select {
@@ -85,8 +83,7 @@ func (w *Watcher) read(src *eventSource) {
 	}
 }
 
-// event marks what one event makes dirty. Names that are no directories are passed over when
-// they are to be visited.
+// event marks what an event makes dirty. Names that are no directories are skipped later.
 func (w *Watcher) event(name string, e fsnotify.Event) {
 	gone, new, mode := e.Has(fsnotify.Remove|fsnotify.Rename), e.Has(fsnotify.Create), e.Has(fsnotify.Chmod)
 	if name == "." && (gone || new) {

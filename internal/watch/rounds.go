@@ -17,16 +17,15 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Rounds find what no event reports. Every two seconds, the directories with annotations and
-// the tops of trees are compared with what they were when they were visited, and of the
-// others as many as a fiftieth of the time allows. To compare one takes no listing: its time
-// of change tells that it holds other names.
+// Rounds find changes that no event reports. Every two seconds, the directories with annotations
+// and the tops of trees are compared with their state at the last visit, and of the others as many
+// as a fiftieth of the time allows. A comparison needs no listing: new names change the ctime of
+// the directory.
 
 const (
 	roundEvery = 2 * time.Second
 	roundShare = 50 // of the time, for annotations, and as much again for the others
-	// mostCost is the most that one directory counts as work: the rest of its time was
-	// spent waiting for the disk.
+	// mostCost bounds the cost that is charged for one directory; more is waiting for a disk.
 	mostCost = 100 * time.Millisecond
 )
 
@@ -79,8 +78,8 @@ func (w *Watcher) visited(wanted func(string, *known) bool) (names []string) {
 	return names
 }
 
-// compareAll compares directories, and returns how long it worked. If rest is not nil, it
-// ends after its share of the time, and sets rest to what is left.
+// compareAll compares directories and returns the cost. If rest is not nil, it stops after its
+// share of the time and sets rest to the remaining ones.
 func (w *Watcher) compareAll(ctx context.Context, names []string, rest *[]string) (cost time.Duration) {
 	for len(names) > 0 && ctx.Err() == nil {
 		if rest != nil && w.quick <= 0 && cost >= roundEvery/roundShare {
@@ -97,7 +96,7 @@ func (w *Watcher) compareAll(ctx context.Context, names []string, rest *[]string
 	return cost
 }
 
-// compare has a directory visited if it does not look as it did.
+// compare marks a directory as dirty if it has changed.
 func (w *Watcher) compare(name string) {
 	w.mu.Lock()
 	d := w.dirs[name]
@@ -121,7 +120,7 @@ func (w *Watcher) compare(name string) {
 	}
 }
 
-// look returns the sign of a directory as it is now, unless it does not answer.
+// look returns the current sign of a directory. It fails if the file system does not respond.
 func (w *Watcher) look(name string, d *known) (listing, error) {
 	file := w.trees().file(name)
 	return stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
@@ -135,8 +134,8 @@ func (w *Watcher) look(name string, d *known) (listing, error) {
 	})
 }
 
-// sign returns a hash of the revisions of a directory and of the files that steer it, and
-// whether a later change may leave it as it is.
+// sign returns a hash of the revisions of a directory and of the files that configure it. young
+// reports that a later change may not alter the hash.
 func sign(call disk.Caller, name, file string, self disk.Revision, steer []string) (sum uint64, young bool) {
 	now := time.Now()
 	sum, young = maphash.Comparable(seed, self), self.Young(now)
@@ -153,8 +152,7 @@ const note = ".robots"
 
 func isNote(base string) bool { return base == note || base == "robots.txt" }
 
-// steers reports whether the content of a file with this base name may say how
-// its directory is served.
+// steers reports whether a file of this name configures how its directory is served.
 func steers(base string) bool {
 	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "gopher") || strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, ".gophermap") ||
 		base == "robots.txt" || base == "caps.txt"
@@ -163,7 +161,7 @@ func steers(base string) bool {
 // mountInfo lists the file systems of this process (proc_pid_mountinfo(5)).
 const mountInfo = "/proc/self/mountinfo"
 
-// maxMountInfo is the largest part of it that is read, in bytes.
+// maxMountInfo bounds how much of it is read, in bytes.
 const maxMountInfo = 16 << 20
 
 // Files returns the files that a Watcher reads besides its trees, for a sandbox.
@@ -174,17 +172,17 @@ func Files() []string {
 	return []string{mountInfo}
 }
 
-// octal decodes what mountinfo escapes: blank, tab, newline and backslash.
+// octal decodes the escapes in mountinfo: blank, tab, newline and backslash.
 var octal = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// mounts are what is mounted at, above and below the trees, as last read.
+// mounts is the last known state of the mounts at, above and below the trees.
 type mounts struct {
 	data  []byte
 	trees *names
 }
 
-// look notes which trees, and which directories in them, lie on remote file systems. If
-// something was mounted or unmounted there since the last time, everything is visited again.
+// look records which trees and mount points are on remote file systems. If something was mounted
+// or unmounted since the last call, everything is visited again.
 func (m *mounts) look(w *Watcher) {
 	data, err := disk.Caller(disk.Direct).ReadFile(mountInfo, maxMountInfo)
 	trees := w.trees()
@@ -239,8 +237,7 @@ func concerns(mountInfo []byte, dir string, inside func(point, rest string)) str
 	return b.String()
 }
 
-// isRemote reports whether a name lies on a file system that others change. It must be called
-// with mu held.
+// isRemote reports whether a name is on a remote file system. It must be called with mu held.
 func (w *Watcher) isRemote(name string) bool {
 	for {
 		if far, known := w.remote[name]; known || name == "." {

@@ -15,16 +15,15 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A directory is watched before it is listed, parents before children. So the listing
-// shows every change, or the kernel sends an event for it.
+// A directory is watched before it is listed, parents before children. So every change is either
+// in the listing or reported by an event.
 //
-// The kernel watches inodes; the source names them by the path that they were added with.
-// While an inode keeps its path that is right. When a directory was renamed, the watches on
-// it and on all below it are taken away, and it is added again under its new name. An inode
-// is used again at once, so every name that was removed or renamed is forgotten before
-// anything is visited.
+// The kernel watches inodes, but the source reports the path with which a watch was added. After
+// a rename, the watches on the directory and on all below it are removed, and it is added again
+// under its new name. Since inode numbers are reused at once, every name that was removed or
+// renamed is forgotten before anything is visited.
 
-// known is a directory as it was when it was visited last.
+// known is the state of a directory at the last visit.
 type known struct {
 	id      inode
 	mode    fs.FileMode
@@ -35,11 +34,11 @@ type known struct {
 	young   bool     // a later change may leave sign as it is
 }
 
-// fewest is how many directories a turn visits at least.
+// fewest is the minimum number of directories that a turn visits.
 const fewest = 100
 
-// visit visits a directory, and those in it that are new, and adds their names to found. With
-// turns it ends after a turn, and returns the directories that are to be visited again.
+// visit visits a directory and new directories in it, and adds their names to found. If turns is
+// set, it stops after a turn and returns the directories that remain.
 func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later []string) {
 	began := time.Now()
 	todo := []string{name}
@@ -52,7 +51,8 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 			return later
 		}
 
-		// A directory that is gone, another one, or open or closed now is new with all below.
+		// Forget a directory that is gone, was replaced, or whose access has changed, with all
+		// below.
 		old := w.dirs[name]
 		d, err := w.enter(name, old)
 		passes := isStalled(err) || limit.Reached(err)
@@ -80,7 +80,7 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 			w.byID[d.id] = name
 		}
 
-		// Forget the directories in it that are gone, and visit those that are new.
+		// Forget subdirectories that are gone, and visit new ones.
 		if old != nil {
 			for _, sub := range old.subs {
 				full := selector.Join(name, sub)
@@ -99,9 +99,9 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 	return nil
 }
 
-// few returns the files of a visited directory that have changed. It returns nil if all of it
-// must be visited: if the list is nil, or one is a directory, or was, or steers the directory
-// and is no annotation.
+// few returns the changed files of a visited directory, or nil if the whole directory must be
+// visited: files is nil, or one of them is or was a directory, or configures the directory and is
+// no annotation.
 func (w *Watcher) few(name string, files []string) []string {
 	old := w.dirs[name]
 	if files == nil || old == nil || !old.watched {
@@ -138,10 +138,10 @@ func (w *Watcher) few(name string, files []string) []string {
 	return few
 }
 
-// isStalled reports whether a file system does not answer.
+// isStalled reports whether err means that a file system does not respond.
 func isStalled(err error) bool { return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) }
 
-// enter watches a directory, unless it is watched, and lists it.
+// enter sets a watch on a directory, if it has none, and lists it.
 func (w *Watcher) enter(name string, old *known) (*known, error) {
 	info, err := w.stat(name)
 	if err == nil && (!info.IsDir() || hidden(path.Base(name)) && !w.trees().isTree(name)) {
@@ -159,13 +159,13 @@ func (w *Watcher) enter(name string, old *known) (*known, error) {
 	return d, err
 }
 
-// watch asks the kernel for the events of a directory, and reports whether it sends them.
+// watch sets a watch on a directory, and reports whether it could.
 func (w *Watcher) watch(name string, id inode) bool {
 	if w.src == nil || w.isPaused(name) {
 		return false
 	}
 
-	// Take the watch of another name away: fsnotify would go on reporting that one.
+	// Remove the watch under another name: fsnotify would go on reporting that name.
 	file := w.trees().file(name)
 	if other, ok := w.byID[id]; ok && other != name && w.trees().file(other) != file {
 		if info, err := w.stat(other); err == nil && inodeOf(info) == id {
@@ -190,14 +190,14 @@ func (w *Watcher) watch(name string, id inode) bool {
 	}
 }
 
-// listing is what a directory holds.
+// listing is the content of a directory.
 type listing struct {
 	subs, steer []string
 	sign        uint64
 	young       bool
 }
 
-// list lists a directory. One that may not be listed holds nothing.
+// list lists a directory. For a directory without read permission it returns an empty listing.
 func (w *Watcher) list(name string) (l listing, err error) {
 	file := w.trees().file(name)
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); { // the next time what does not answer is passed over
@@ -225,7 +225,7 @@ func (w *Watcher) list(name string) (l listing, err error) {
 	return l, err
 }
 
-// forget takes out a directory and all below it.
+// forget removes a directory and all below it from the state.
 func (w *Watcher) forget(name string) {
 	d := w.dirs[name]
 	if d == nil {
@@ -246,7 +246,7 @@ func (w *Watcher) forget(name string) {
 	}
 }
 
-// unwatch takes the watch of a directory away, unless it has another name.
+// unwatch removes the watch of a directory, unless the directory has another name.
 func (w *Watcher) unwatch(name string, d *known) {
 	file := w.trees().file(name)
 	has := func(other string) bool { return other != name && w.dirs[other] != nil }
@@ -258,7 +258,7 @@ func (w *Watcher) unwatch(name string, d *known) {
 	w.mu.Unlock()
 }
 
-// pause stops the watching of a top-level directory for a time: rounds look at it.
+// pause removes the watches of a top-level directory for a time; rounds poll it.
 func (w *Watcher) pause(t string, d time.Duration, why, hint string) {
 	w.mu.Lock()
 	w.paused[t] = time.Now().Add(d)
@@ -300,7 +300,7 @@ func (w *Watcher) pauseLargest(err error) bool {
 	return most != ""
 }
 
-// unpause pauses directories with too many events, and has others watched again.
+// unpause pauses directories with too many events, and ends the pauses that are over.
 func (w *Watcher) unpause() {
 	w.mu.Lock()
 	events := w.events
@@ -325,7 +325,7 @@ func (w *Watcher) unpause() {
 	}
 }
 
-// openSource asks the kernel for a source of events.
+// openSource opens a source of events.
 func (w *Watcher) openSource() (*eventSource, error) {
 	if w.open != nil {
 		return w.open()
@@ -333,7 +333,7 @@ func (w *Watcher) openSource() (*eventSource, error) {
 	return openKernel()
 }
 
-// listen takes events from a source.
+// listen starts to receive events from a source.
 func (w *Watcher) listen(src *eventSource) {
 	w.src = src
 	if w.refused {
@@ -342,16 +342,16 @@ func (w *Watcher) listen(src *eventSource) {
 	}
 	go w.read(src)
 	if root := w.trees().root; filepath.Dir(root) != root {
-		_ = src.add(filepath.Dir(root)) // without it an exchange of the root shows a little later
+		_ = src.add(filepath.Dir(root)) // without it, a replaced root is noticed a little later
 	}
 }
 
-// closeSource ends the watches.
+// closeSource removes all watches.
 func (w *Watcher) closeSource() {
 	if w.src == nil {
 		return
 	}
-	go func(src *eventSource) { _ = src.close() }(w.src) // it waits for an add that does not end
+	go func(src *eventSource) { _ = src.close() }(w.src) // may wait for an add that hangs
 	w.src = nil
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -360,7 +360,7 @@ func (w *Watcher) closeSource() {
 	}
 }
 
-// complain goes on without the kernel, after it has refused, and says so once.
+// complain logs once that the kernel refuses events, and continues with polling.
 func (w *Watcher) complain(err error) {
 	w.retry = time.Now().Add(w.every(retryEvery))
 	if refused(err) {

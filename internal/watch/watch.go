@@ -20,17 +20,15 @@ import (
 
 // Batch names the directories to read again.
 type Batch struct {
-	// Dirs are the directories whose own entries, and the files they name, must
-	// be read again: slash paths below the root, "." for the root itself,
-	// sorted, so that parents come first, each once. All directories below a
-	// new one are named too, so the caller never needs to descend. Some may be
-	// gone by now.
+	// Dirs are the directories to list again: slash paths below the root, "." for the root,
+	// sorted, so that parents come first. All directories below a new one are included, so the
+	// caller need not descend. Some may be gone already.
 	Dirs []string
-	// Files names what has changed in a directory of Dirs, if that is a few files: what
-	// else it holds need not be read. Some may be links, or gone.
+	// Files names the changed files of a directory of Dirs, if only a few have changed; the
+	// other entries need not be read. Some may be links, or gone.
 	Files map[string][]string
-	// All reports whether anything may have changed: the root may be another directory, too.
-	// Dirs is empty then.
+	// All reports that anything may have changed; the root may be another directory. Dirs is
+	// then empty.
 	All bool
 }
 
@@ -66,8 +64,8 @@ type Watcher struct {
 	once   sync.Once
 	names  atomic.Pointer[names]
 	naming sync.Mutex    // one SetTrees at a time
-	wake   chan struct{} // holds one if something is dirty
-	again  chan struct{} // holds one if Reread was called
+	wake   chan struct{} // has an element if something is dirty
+	again  chan struct{} // has an element if Reread was called
 
 	mu     sync.Mutex
 	dirty  map[string][]string  // directories to be visited; for a few files in them, or all: nil
@@ -79,7 +77,7 @@ type Watcher struct {
 	remote map[string]bool      // whether trees, and what is mounted in them, lie on remote file systems
 
 	// Of Run alone:
-	src     *eventSource         // nil: the kernel reports nothing
+	src     *eventSource         // nil without events
 	byID    map[inode]string     // the name under which a directory is watched
 	rests   map[string]time.Time // until when top-level directories may take no time
 	told    map[string]bool      // what was logged
@@ -87,17 +85,16 @@ type Watcher struct {
 	refused bool                 // it has refused
 }
 
-// Method is how changes are found.
+// Method is the method of finding changes.
 type Method int
 
 // The methods.
 const (
-	// Inotify listens to the kernel, and compares where it refuses.
+	// Inotify uses events of the kernel, and polling where the kernel refuses watches.
 	Inotify Method = iota
-	// PollOnly compares.
+	// PollOnly polls.
 	PollOnly
-	// Off finds nothing: there is one Batch at the start, and one at each
-	// Reread.
+	// Off finds no changes: there is a Batch at the start and after each Reread.
 	Off
 )
 
@@ -107,32 +104,30 @@ const (
 	DefaultPollRemote = 15 * time.Second
 )
 
-// A Batch comes when nothing has happened for quiet. While changes do not end, it comes after
-// as long as the last one took, at least shortest, which completes most sets of changes, and
-// at most longest, before an author notices the delay.
+// A Batch is sent when nothing has changed for quiet. If changes do not end, it is sent after as
+// much time as the last Batch took, but at least shortest and at most longest.
 const (
 	quiet    = 20 * time.Millisecond
 	shortest = 50 * time.Millisecond
 	longest  = 200 * time.Millisecond
 )
 
-// An author who changes much must not keep the others' changes waiting. A top-level directory
-// that took some time, here and in Changed, rests for ten times as long. One that has too
-// many events is not watched for a while, and neither is the one with the most watches when
-// the kernel watches no more.
+// An author who changes much must not delay the changes of others. A top-level directory that has
+// taken time, here and in Changed, rests for ten times as long. One with too many events is polled
+// for a while, and so is the one with the most watches when the kernel refuses another.
 const (
-	turn       = 20 * time.Millisecond // that a top-level directory may take in a Batch
+	turn       = 20 * time.Millisecond // time of a top-level directory per Batch
 	restTimes  = 10
-	maxRest    = 10 * time.Second // of what took long most was waiting for a disk
+	maxRest    = 10 * time.Second // bounds rests, since slow work is mostly waiting for a disk
 	maxEvents  = 3000             // in a second
 	aWhile     = 30 * time.Second
 	aLongWhile = 5 * time.Minute
 )
 
-// lookEvery is the time between two looks for mounts and ended pauses.
+// lookEvery is the interval of checks for mounts and ended pauses.
 const lookEvery = time.Second
 
-// retryEvery is how often the kernel is asked again to report changes.
+// retryEvery is the interval of attempts to get events after the kernel has refused.
 const retryEvery = 5 * time.Second
 
 func (w *Watcher) init() {
@@ -175,7 +170,7 @@ func (w *Watcher) SetTrees(trees map[string]string) error {
 	return nil
 }
 
-// trees are the names that hold now.
+// trees returns the current names.
 func (w *Watcher) trees() *names { return w.names.Load() }
 
 // Replaced makes the Watcher watch a tree again and report it as changed. Call it when
@@ -186,10 +181,10 @@ func (w *Watcher) Replaced(name string) {
 	})
 }
 
-// Look asks for a directory to be read again. It may be called at any time.
+// Look makes the Watcher visit a directory. It may be called at any time.
 func (w *Watcher) Look(dir string) { w.mark(func() { w.dirty[dir] = nil }) }
 
-// Reread asks for a Batch with All set, in every mode. It does not wait for it.
+// Reread requests a Batch with All set, with every Method. It does not wait.
 func (w *Watcher) Reread() {
 	w.init()
 	select {
@@ -198,16 +193,16 @@ func (w *Watcher) Reread() {
 	}
 }
 
-// lose has everything visited, with new watches.
+// lose marks everything as dirty, after events were lost, and has the watches set anew.
 func (w *Watcher) lose() {
 	w.touch()
 	w.mark(func() { w.all = true })
 }
 
-// maxFiles is how many files of a directory are looked at before all of it is.
+// maxFiles is the number of changed files above which the whole directory is visited.
 const maxFiles = 100
 
-// soil notes files of a directory that are dirty. It must be called with mu held.
+// soil marks files of a directory as dirty. It must be called with mu held.
 func (w *Watcher) soil(dir string, files ...string) {
 	old, dirty := w.dirty[dir]
 	if dirty && old == nil {
@@ -224,7 +219,7 @@ func (w *Watcher) soil(dir string, files ...string) {
 	w.dirty[dir] = old
 }
 
-// mark notes what is dirty.
+// mark calls change, which marks something as dirty, and wakes the Watcher.
 func (w *Watcher) mark(change func()) {
 	w.init()
 	w.mu.Lock()
@@ -246,7 +241,7 @@ func (w *Watcher) log() *slog.Logger {
 	return cmp.Or(w.Log, slog.New(slog.DiscardHandler))
 }
 
-// every is a duration, or less for tests.
+// every returns an interval, which tests shorten.
 func (w *Watcher) every(d time.Duration) time.Duration {
 	if w.quick > 0 {
 		return min(w.quick, d)
@@ -269,7 +264,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	w.mark(func() { w.all = true })
 	w.send(w.batch())
 
-	// Without events, only Reread is heard.
+	// With Off, only Reread causes a Batch.
 	var poll, look <-chan time.Time
 	comparing := make(chan struct{})
 	if w.Method != Off {
@@ -326,7 +321,7 @@ func (w *Watcher) send(b Batch) {
 	}
 }
 
-// rest lets a top-level directory rest for the time that it took.
+// rest delays the next changes of a top-level directory by ten times what it has taken.
 func (w *Watcher) rest(top string, took time.Duration) {
 	if top == "." || took < time.Millisecond {
 		return
@@ -343,7 +338,7 @@ func (w *Watcher) rest(top string, took time.Duration) {
 	w.rests[top] = until
 }
 
-// settle returns after quiet, or after as long as the last batch took.
+// settle waits until nothing has changed for quiet, or for as long as the last Batch took.
 func (w *Watcher) settle(ctx context.Context, took time.Duration) {
 	end := time.After(min(max(took, shortest), longest))
 	for {
@@ -359,7 +354,7 @@ func (w *Watcher) settle(ctx context.Context, took time.Duration) {
 	}
 }
 
-// batch visits what is dirty, and what is new in it.
+// batch visits dirty directories and new ones in them.
 func (w *Watcher) batch() Batch {
 	w.mu.Lock()
 	all, left, dirty := w.all, w.left, w.dirty
@@ -383,7 +378,7 @@ func (w *Watcher) batch() Batch {
 		}
 	}
 
-	// Who rests, or has taken a turn, goes on later.
+	// Directories that rest, or have used their turn, continue later.
 	now := time.Now()
 	maps.DeleteFunc(w.rests, func(_ string, until time.Time) bool { return until.Before(now) })
 	took, later, next := map[string]time.Duration{}, map[string][]string{}, maxRest
@@ -432,7 +427,8 @@ func (w *Watcher) batch() Batch {
 	return Batch{Dirs: slices.Sorted(maps.Keys(found)), Files: files}
 }
 
-// lookAround acts on what no event tells: mounts, ended pauses, and a kernel that has refused.
+// lookAround handles what no event reports: mounts, ended pauses, and retries after the kernel
+// has refused.
 func (w *Watcher) lookAround(m *mounts) {
 	m.look(w)
 	w.unpause()
@@ -445,7 +441,7 @@ func (w *Watcher) lookAround(m *mounts) {
 	}
 }
 
-// renew takes new watches in place of all.
+// renew replaces all watches by new ones.
 func (w *Watcher) renew() {
 	w.closeSource()
 	w.mu.Lock()
@@ -462,7 +458,7 @@ func (w *Watcher) renew() {
 	}
 }
 
-// call makes guarded system calls.
+// call returns a Caller that uses the Guard.
 func (w *Watcher) call() disk.Caller { return disk.Guarded(w.Guard) }
 
 // stat returns the info of a name. It follows links only for the path of a tree.
