@@ -135,6 +135,11 @@ func (h *hole) move(t *testing.T) {
 	}
 	for _, start := range []func(*testing.T, string) (port string, stop func()){startGophernicus, startPygopherd} {
 		port, stop := start(t, h.dir)
+		if root, err := harness.Exchange("", "127.0.0.1:"+port, "", nil); err == nil && len(root) == 0 {
+			t.Logf("%s: pygopherd fails at a line of the root's map, and sends nothing", h.repo)
+			stop()
+			continue
+		}
 		against := []string{"-against", "gopher://127.0.0.1:" + port + "/", "-mine", h.dir}
 		differ := checked(t, against...)
 		h.judge(t, differ)
