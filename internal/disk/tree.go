@@ -121,8 +121,9 @@ func (t *Tree) open(name string) (File, error) {
 func (t *Tree) serves(uid int) bool { return t.Owner == AnyOwner || uid == 0 || uid == t.Owner }
 
 // Cached opens a regular file of at least so many bytes if the kernel has its name in memory,
-// and returns its descriptor, which the caller must close. It fails for files on another file system than the tree, and for all files on a remote
-// one: there even the open of a known name asks another machine or program.
+// and returns its descriptor, which the caller must close. It fails for files on another file
+// system than the tree, and for all files on a remote one: there even the open of a known name
+// asks another machine or program.
 func (t *Tree) Cached(name string, least int64) (fd int, size int64, ok bool) {
 	if t.fd < 0 || t.remote || !t.spelledSurely(name) {
 		return -1, 0, false
