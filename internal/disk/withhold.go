@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // A file of the process itself, such as a private key or a log, is never content: no tree
@@ -44,19 +45,39 @@ type ownFiles struct {
 	entries map[entryID]bool // under the names that they were opened by
 	names   []string         // those names
 	linked  bool             // one had more names than that when it was opened
+
+	looking  atomic.Bool // whether one has more names now
+	haveMore atomic.Bool // one had, when it was looked at last
 }
 
+// linksWait is how long a listing waits for the files of this process: they may lie on a disk
+// that does not answer, and the directory that is listed on another.
+const linksWait = 250 * time.Millisecond
+
 // areLinked reports whether one of the files has more names than the one it was opened by. A
-// link may be made at any time.
+// link may be made at any time, so that each listing looks, unless the last look still waits.
 func (o *ownFiles) areLinked() bool {
-	return o.linked || slices.ContainsFunc(o.names, func(name string) bool {
-		info, err := os.Stat(name)
-		if err != nil {
-			return false // who cannot reach it cannot link it
-		}
-		st, ok := info.Sys().(*syscall.Stat_t)
-		return ok && st.Nlink > 1
-	})
+	if o.linked || !o.looking.CompareAndSwap(false, true) {
+		return o.linked || o.haveMore.Load()
+	}
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		defer o.looking.Store(false)
+		o.haveMore.Store(slices.ContainsFunc(o.names, func(name string) bool {
+			info, err := os.Stat(name)
+			if err != nil {
+				return false // who cannot reach it cannot link it
+			}
+			st, ok := info.Sys().(*syscall.Stat_t)
+			return ok && st.Nlink > 1
+		}))
+	}()
+	select {
+	case <-looked:
+	case <-time.After(linksWait):
+	}
+	return o.haveMore.Load()
 }
 
 var errWithheld = fmt.Errorf("a file of gophd itself: %w", fs.ErrNotExist)
