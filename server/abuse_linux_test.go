@@ -119,7 +119,7 @@ func TestAbuseServerFull(t *testing.T) {
 			t.Fatalf("a newcomer got %q", got)
 		}
 	}
-	if n, err := oldest.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+	if n, err := oldest.Read(make([]byte, 1)); n != 0 || !errors.Is(err, syscall.ECONNRESET) { // EOF could pass for an empty robots.txt
 		t.Errorf("the oldest silent one: %d, %v", n, err)
 	}
 	if got := exchange(t, trickling, "\r\n"); got != "slow /s" {

@@ -69,6 +69,24 @@ func TestFullServerMakesRoom(t *testing.T) {
 	if _, why := enter("b1 again", 3, reading); why != tooMany {
 		t.Errorf("one that has as many as anybody: %v", why)
 	}
+
+	// Among silent ones, too, nobody gets more than the fullest has; but anybody may have a
+	// new connection in place of an old one.
+	g, cut = limiter{total: 4, pick: everyOne()}, nil
+	for i, a := range []int{1, 2, 1, 2} {
+		_, _ = enter(fmt.Sprintf("c%d", i), a, reading)
+	}
+	for _, n := range []struct {
+		from int
+		want refusal
+	}{{2, tooMany}, {1, admitted}, {3, admitted}} {
+		if _, why := enter("new", n.from, reading); why != n.want {
+			t.Errorf("one of address %d, which has two or none: %v, want %v", n.from, why, n.want)
+		}
+	}
+	if want := []string{"c0", "c1"}; !slices.Equal(cut, want) {
+		t.Errorf("cut %v, want %v", cut, want)
+	}
 }
 
 // A client that has to go is counted and logged, unless it had its reply.

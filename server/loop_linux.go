@@ -326,6 +326,7 @@ func (p *polled) evict() bool {
 	case waiting:
 		l.remove(l.table[p.fd])
 		p.phase = closed
+		_ = poll.SetReset(p.fd) // an empty reply could be taken for an empty robots.txt
 		poll.Close(p.fd)
 		l.decOpen(1)
 	case working:
@@ -820,13 +821,13 @@ func (w *worker) keep(c *conn) {
 
 // park admits a connection and lets it wait for the rest of its request.
 func (w *worker) park(c *conn) {
-	w.keep(c)
 	if c.slot == nil {
 		if why := w.admit(c, reading); why != admitted {
 			w.refuse(c, why)
 			return
 		}
 	}
+	w.keep(c)
 	if !w.wait(c) {
 		w.drop(c, os.ErrDeadlineExceeded)
 	}

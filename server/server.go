@@ -61,7 +61,7 @@ type Server struct {
 	// MaxConns limits the connections that wait for a request, are being replied to,
 	// or linger after a reply. A connection that is answered from memory at once does
 	// not count. At the limit, a new connection evicts one of the address that has the
-	// most, idle ones first. If zero, half the limit of open files, less a reserve; if
+	// most, idle ones first, or is refused if its own address has as many. If zero, half the limit of open files, less a reserve; if
 	// negative, there is no limit.
 	MaxConns int
 
