@@ -183,15 +183,20 @@ func TestAbuseTooManyRequests(t *testing.T) {
 	}
 }
 
-func TestAbuseTLSHelloOnThePlainPort(t *testing.T) {
+// A server without TLS and HTTP closes their connections without a byte.
+func TestAbuseOffProtocols(t *testing.T) {
 	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
-	hello := "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("\n/q\r\n", 50)
-	for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
-		c := dialTCP(t, addr)
-		time.Sleep(pause)
-		_, _ = io.WriteString(c, hello)
-		if got, err := io.ReadAll(c); len(got) > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("got %q, %v", got, err)
+	for _, request := range []string{
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("\n/q\r\n", 50),
+		"GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\n\r\n",
+	} {
+		for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
+			c := dialTCP(t, addr)
+			time.Sleep(pause)
+			_, _ = io.WriteString(c, request)
+			if got, err := io.ReadAll(c); len(got) > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("%.20q got %q, %v", request, got, err)
+			}
 		}
 	}
 }
@@ -207,8 +212,8 @@ func sayHTTP(c *HTTPConn, r *Request) error {
 	return err
 }
 
-// Who asks in HTTP is handed on, wherever the request was read; what follows it
-// is no request.
+// HTTP requests go to Server.HTTP, wherever they were read; what follows is no request. Lines
+// that only look like HTTP are selectors.
 func TestAbuseHTTPRequests(t *testing.T) {
 	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, HTTP: sayHTTP})
 	for line, want := range map[string]string{
@@ -225,11 +230,6 @@ func TestAbuseHTTPRequests(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Without a version it is a selector, and so is anything else.
-func TestSelectorsThatLookLikeHTTP(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: &atHand{}, HTTP: sayHTTP})
 	for _, sel := range []string{"GET x", "GET /", "get / HTTP/1.1", "GET / HTTP/", "GET HTTP/1.1", "HTTP/1.1", "POST", "a GET / HTTP/1.1"} {
 		if got := exchange(t, dialTCP(t, addr), sel+"\r\n"); got != "slow "+sel {
 			t.Errorf("%q got %q", sel, got)
@@ -237,20 +237,24 @@ func TestSelectorsThatLookLikeHTTP(t *testing.T) {
 	}
 }
 
-func TestHTTPOff(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: &atHand{}})
-	for _, line := range []string{"GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\n\r\n"} {
-		if got := exchange(t, dialTCP(t, addr), line); got != "" {
-			t.Errorf("%q got %q", line, got)
-		}
-	}
-}
-
-// seen answers with what the handler knows of the client.
+// seen answers with the client's address and what it has requested.
 func seen(w ResponseWriter, r *Request) error {
-	_, err := fmt.Fprintf(w, "%s %s:%d %s", r.Remote, r.Host, r.Port, r.Selector)
+	_, err := io.WriteString(w, known(r))
 	return err
 }
+
+func known(r *Request) string {
+	text := fmt.Sprintf("%s %s:%d %s", r.Remote, r.Host, r.Port, r.Selector)
+	if r.ServerName != "" {
+		text += " of " + r.ServerName
+	}
+	return text
+}
+
+// seenQuick answers in the same way, where the request was read.
+type seenQuick struct{ Handler }
+
+func (seenQuick) Quick(r *Request) (Answer, bool) { return Answer{Body: []byte(known(r))}, true }
 
 const badRequest = "3Bad request\t\terror.host\t1\r\n.\r\n"
 
@@ -281,9 +285,10 @@ func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
 
 func TestAbuseProxyHeaders(t *testing.T) {
 	const v1 = "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"
-	addr := startTCP(t, &Server{
-		Handler: HandlerFunc(seen), TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, HTTP: sayHTTP,
-	})
+	withName := proxyproto.HeaderProxyFromAddrs(2, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 70})
+	must(t, withName.SetTLVs([]proxyproto.TLV{{Type: proxyproto.PP2_TYPE_AUTHORITY, Value: []byte("two.example")}}))
+	named, err := withName.Format()
+	must(t, err)
 	tests := map[string]string{
 		v1 + "/s\r\n": "192.0.2.1:1234 198.51.100.1:70 /s",
 		"PROXY TCP6 2001:db8::1 2001:db8::2 1 70\r\n/s\r\n": "[2001:db8::1]:1 2001:db8::2:70 /s",
@@ -304,17 +309,21 @@ func TestAbuseProxyHeaders(t *testing.T) {
 		"\r\n\r\n\x00\r\nQUIT\n\x21\x11\xff\xff" + v1:          badRequest,
 		"\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00/s\r\n":         "127.0.0.9:", // LOCAL
 		v1 + "GET /s HTTP/1.1\r\n\r\n":                         "HTTP/1.1 200 OK",
+		string(named) + "/s\r\n":                               "192.0.2.1:1 192.0.2.2:70 /s of two.example",
 	}
-	for request, want := range tests {
-		if got := exchange(t, dialFrom(t, "127.0.0.9", addr), request); !strings.HasPrefix(got, want) {
-			t.Errorf("%.60q got %q, want %q", request, got, want)
+	for _, h := range []Handler{HandlerFunc(seen), seenQuick{HandlerFunc(seen)}} {
+		addr := startTCP(t, &Server{Handler: h, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, HTTP: sayHTTP})
+		for request, want := range tests {
+			if got := exchange(t, dialFrom(t, "127.0.0.9", addr), request); !strings.HasPrefix(got, want) {
+				t.Errorf("%.60q got %q, want %q", request, got, want)
+			}
 		}
-	}
-	c := dialFrom(t, "127.0.0.9", addr)
-	_, _ = io.WriteString(c, v1)
-	time.Sleep(20 * time.Millisecond)
-	if got := exchange(t, c, "/later\r\n"); !strings.HasPrefix(got, "192.0.2.1:1234 198.51.100.1:70 /later") {
-		t.Errorf("header, then the request: %q", got)
+		c := dialFrom(t, "127.0.0.9", addr)
+		_, _ = io.WriteString(c, v1)
+		time.Sleep(20 * time.Millisecond)
+		if got := exchange(t, c, "/later\r\n"); !strings.HasPrefix(got, "192.0.2.1:1234 198.51.100.1:70 /later") {
+			t.Errorf("header, then the request: %q", got)
+		}
 	}
 }
 
@@ -339,15 +348,20 @@ func TestAbuseCapsBehindAProxy(t *testing.T) {
 	}
 }
 
-// A client that trickles is closed at the deadline, however many have come since, and
-// takes no goroutine until then.
+// Clients that trickle or are silent are closed at the deadline, however many connect
+// meanwhile; until then they have no goroutine, and others are answered.
 func TestAbuseTrickling(t *testing.T) {
 	conf, _ := tlsConfigs(t)
-	addr := startTCP(t, &Server{Handler: &atHand{}, TLS: conf, RequestTimeout: time.Second, MaxConnsPerIP: -1, loops: 2})
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, TLS: conf, RequestTimeout: time.Second, MaxConnsPerIP: -1, loops: 2})
 	before, most := runtime.NumGoroutine(), 0
-	var trickling []net.Conn
+	var trickling, silent []net.Conn
 	for range 100 {
 		trickling = append(trickling, dialTCP(t, addr), dialTCP(t, addr))
+		silent = append(silent, dialTCP(t, addr))
+	}
+	began := time.Now()
+	if got := exchange(t, dialTCP(t, addr), "/q\r\n"); got != "quick" && time.Since(began) < time.Second/2 {
+		t.Errorf("another client got %q", got)
 	}
 	newest := dialTCP(t, addr)
 	for open := len(trickling); open > 0; {
@@ -367,9 +381,9 @@ func TestAbuseTrickling(t *testing.T) {
 	if most > 20 {
 		t.Errorf("%d goroutines more", most)
 	}
-	for i, c := range trickling {
-		if n, _ := c.Read(make([]byte, 1)); n != 0 {
-			t.Fatalf("client %d was answered", i)
+	for i, c := range append(trickling, silent...) {
+		if n, err := c.Read(make([]byte, 1)); n != 0 || i >= len(trickling) && !errors.Is(err, io.EOF) {
+			t.Fatalf("client %d: %d bytes, %v", i, n, err)
 		}
 	}
 }

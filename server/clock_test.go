@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// jumped is what the clock would say at t if somebody had set it: another wall
-// time, and the monotonic reading that goes on as before (package time).
+// jumped returns a time as the clock would show it after the wall clock was set: another wall
+// time with the same monotonic reading (package time).
 func jumped(t *testing.T, at time.Time, by time.Duration) time.Time {
 	t.Helper()
 	wall := (*uint64)(unsafe.Pointer(&at)) // 1 bit: there is a reading; 33 bits: seconds; 30 bits: nanoseconds
@@ -20,11 +20,11 @@ func jumped(t *testing.T, at time.Time, by time.Duration) time.Time {
 	return at
 }
 
-// The wall clock is set a day on, and a day back: nobody's bucket is full for
-// it, or empty for a day, and nothing is told twice, or not at all.
+// Each address has a bucket of tokens, and events are logged once a minute, also when the wall
+// clock is set a day forward or back.
 func TestClockJumps(t *testing.T) {
 	a := netip.MustParseAddr("192.0.2.1")
-	for name, by := range map[string]time.Duration{"on": 24 * time.Hour, "back": -24 * time.Hour} {
+	for name, by := range map[string]time.Duration{"not": 0, "on": 24 * time.Hour, "back": -24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			r := newRates(1, 2)
@@ -44,6 +44,12 @@ func TestClockJumps(t *testing.T) {
 			}
 			if n := taken(jumped(t, now.Add(1500*time.Millisecond), by)); n != 1 {
 				t.Errorf("%d tokens after one and a half seconds", n)
+			}
+			if n := taken(jumped(t, now.Add(time.Hour), by)); n != 2 {
+				t.Errorf("%d tokens after an hour", n)
+			}
+			if !r.take(netip.MustParseAddr("192.0.2.2"), now) {
+				t.Error("another address has no token")
 			}
 			var told onceAMinute
 			if told.add(a, now) != 1 || told.add(a, jumped(t, now.Add(time.Second), by)) != 0 {

@@ -70,11 +70,15 @@ func TestRestartsLoseNobody(t *testing.T) {
 	var answered atomic.Int64
 	clients, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	for range 8 {
+	for i := range 8 {
+		request, want := "/q\r\n", "quick"
+		if i%3 == 0 {
+			request, want = "/s\r\n", "slow /s"
+		}
 		all.Go(func() {
 			for clients.Err() == nil {
-				switch got, err := askOnce(addr); {
-				case got == "quick":
+				switch got, err := askOnce(addr, request); {
+				case got == want:
 					answered.Add(1)
 				case !errors.Is(err, errNobody) && !errors.Is(err, errLate):
 					t.Errorf("connected, and got %q, %v", got, err)
@@ -123,14 +127,14 @@ var (
 	errLate   = errors.New("the request came late")
 )
 
-func askOnce(addr string) (string, error) {
+func askOnce(addr, request string) (string, error) {
 	began := time.Now()
 	c, err := (&net.Dialer{Timeout: 50 * time.Millisecond}).Dial("tcp", addr)
 	if err != nil {
 		return "", errors.Join(errNobody, err)
 	}
 	defer func() { _ = c.Close() }()
-	_, _ = io.WriteString(c, "/q\r\n")
+	_, _ = io.WriteString(c, request)
 	late := time.Since(began) > 25*time.Millisecond // half of what package poll waits for a handshake
 	got, err := io.ReadAll(c)
 	if late {

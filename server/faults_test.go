@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// A request that finds no descriptor left reading for one, as long as a request
-// may take; then the fault is told.
+// A request for which no descriptor is left is tried again, as long as a request may take; then
+// it fails. Once a reply has begun, it is not begun again.
 func TestOutOfFilesIsNoRequestsFault(t *testing.T) {
 	for lasts, want := range map[time.Duration]string{
 		3 * time.Second: "</x|>", time.Hour: "3Server error\t\terror.host\t1\r\n.\r\n",
@@ -37,6 +37,15 @@ func TestOutOfFilesIsNoRequestsFault(t *testing.T) {
 			stop()
 		})
 	}
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+			return errors.Join(echoSelector(w, r), syscall.EMFILE)
+		})})
+		if got := ask(t, p.dial(), "/x\n"); strings.Count(got, "/x") > 1 {
+			t.Errorf("begun again: %q", got)
+		}
+		stop()
+	})
 }
 
 // failing is a listener that fails once.
@@ -77,40 +86,27 @@ func TestAcceptFails(t *testing.T) {
 	}
 }
 
-// What was begun is not begun again.
-func TestOutOfFilesInTheMiddle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
-			return errors.Join(echoSelector(w, r), syscall.EMFILE)
-		})})
-		if got := ask(t, p.dial(), "/x\n"); strings.Count(got, "/x") > 1 {
-			t.Errorf("got %q", got)
-		}
-		stop()
-	})
-}
-
-// stuck is a handler that does not return until it is let go, but for requests
-// that begin with /a.
+// stuck is a handler that does not return until free is closed, except for selectors that
+// begin with /a. Of others it records when their context ends.
 type stuck struct {
-	begins string // what it writes before
-	free   chan struct{}
+	free  chan struct{}
+	ended time.Time
 }
 
 func (h *stuck) ServeGopher(w ResponseWriter, r *Request) error {
 	if strings.HasPrefix(r.Selector, "/a") {
 		return echoSelector(w, r)
 	}
-	if _, err := io.WriteString(w, h.begins); err != nil {
-		return err
-	}
+	<-r.Context().Done()
+	h.ended = time.Now()
 	<-h.free
 	_, err := io.WriteString(w, "too late")
 	return err
 }
 
-// A handler that does not return costs its own client the reply, which is told
-// in the end, and nobody else anything. It does not keep the server from ending.
+// A handler that does not return costs its own client the reply, which gets an error, and
+// nobody else anything. The context of its request ends. It does not keep the server from
+// ending.
 func TestHandlerThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -121,6 +117,9 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		got := ask(t, p.dial(), "/x\n")
 		if took := time.Since(began); got != "3Server busy\t\terror.host\t1\r\n.\r\n" || took != DefaultStallTimeout {
 			t.Errorf("got %q after %v", got, took)
+		}
+		if synctest.Wait(); h.ended.Sub(began) != DefaultStallTimeout {
+			t.Errorf("the context ended after %v", h.ended.Sub(began))
 		}
 		if got := ask(t, p.dial(), "/a\n"); got != "</a|>" {
 			t.Errorf("another got %q", got)
@@ -138,27 +137,6 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		if n := strings.Count(log.String(), "selector=/x bytes="); n != 1 || !strings.Contains(log.String(), "does not answer") {
 			t.Errorf("the log tells of it %d times:\n%s", n, log.String())
 		}
-	})
-}
-
-// A handler that looks at the context of its request ends when the request is given
-// up.
-func TestGivenUpRequestEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan time.Duration, 1)
-		p, stop := start(t, &Server{Handler: HandlerFunc(func(_ ResponseWriter, r *Request) error {
-			began := time.Now()
-			<-r.Context().Done()
-			ended <- time.Since(began)
-			return context.Cause(r.Context())
-		})})
-		if got := ask(t, p.dial(), "/x\n"); got != "3Server busy\t\terror.host\t1\r\n.\r\n" {
-			t.Errorf("got %q", got)
-		}
-		if after := <-ended; after != DefaultStallTimeout {
-			t.Errorf("ended after %v", after)
-		}
-		stop()
 	})
 }
 

@@ -134,11 +134,6 @@ type ReadyFile interface {
 	OSFile() *os.File
 }
 
-// notFoundHandler answers everything with "Not found".
-func notFoundHandler() Handler {
-	return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
-}
-
 // A ServeMux calls the handler whose pattern is the longest that matches the selector. A
 // pattern that ends in a slash ("/a/") matches every selector below it, and "/a"; any other
 // pattern matches one selector. A leading slash is ignored: "/a" and "a" are the same, and
@@ -162,30 +157,22 @@ func (m *ServeMux) Handle(pattern string, h Handler) {
 	slices.SortStableFunc(m.rules, func(a, b muxRule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
 }
 
-// fitting returns the rules from the first one that matches a selector.
-func fitting(rules []muxRule, selector string) []muxRule {
+// matching returns the rules from the first one that matches a selector.
+func matching(rules []muxRule, selector string) []muxRule {
 	sel := strings.TrimPrefix(selector, "/")
-	for len(rules) > 0 && !rules[0].fits(sel) {
-		rules = rules[1:]
+	for i, r := range rules {
+		dir, isDir := strings.CutSuffix(r.pattern, "/")
+		if r.pattern == "" || sel == r.pattern || isDir && (sel == dir || strings.HasPrefix(sel, r.pattern)) {
+			return rules[i:]
+		}
 	}
-	return rules
-}
-
-func (r muxRule) fits(sel string) bool {
-	dir, isDir := strings.CutSuffix(r.pattern, "/")
-	switch {
-	case r.pattern == "":
-		return true
-	case isDir:
-		return sel == dir || strings.HasPrefix(sel, r.pattern)
-	}
-	return sel == r.pattern
+	return nil
 }
 
 // ServeGopher calls the handler for the request.
 func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 	err := error(ErrNotFound)
-	for rest := fitting(m.rules, r.Selector); len(rest) > 0; rest = fitting(rest[1:], r.Selector) {
+	for rest := matching(m.rules, r.Selector); len(rest) > 0; rest = matching(rest[1:], r.Selector) {
 		if err = rest[0].handler.ServeGopher(w, r); !errors.Is(err, ErrDeclined) {
 			break
 		}
@@ -195,7 +182,7 @@ func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 
 // Quick calls the handler for the request, if it is Quick.
 func (m *ServeMux) Quick(r *Request) (a Answer, ok bool) {
-	if rest := fitting(m.rules, r.Selector); len(rest) > 0 {
+	if rest := matching(m.rules, r.Selector); len(rest) > 0 {
 		if quick, is := rest[0].handler.(Quick); is {
 			return quick.Quick(r)
 		}

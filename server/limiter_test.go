@@ -214,28 +214,6 @@ func TestEvictedWithItsReply(t *testing.T) {
 	}
 }
 
-func TestRate(t *testing.T) {
-	r := newRates(2, 3)
-	now := time.Now()
-	take := func(a int, want bool) {
-		t.Helper()
-		if got := r.take(addr4(a), now); got != want {
-			t.Errorf("address %d: %v", a, got)
-		}
-	}
-	for _, want := range []bool{true, true, true, false} {
-		take(1, want)
-	}
-	take(2, true)
-	now = now.Add(500 * time.Millisecond)
-	take(1, true)
-	take(1, false)
-	now = now.Add(time.Hour)
-	for _, want := range []bool{true, true, true, false} {
-		take(1, want)
-	}
-}
-
 // A flood of addresses grows no table, and those that are told of are bounded.
 func TestTablesAreBounded(t *testing.T) {
 	r, now := newRates(1, 5), time.Now()

@@ -37,7 +37,7 @@ const (
 type limits struct {
 	limiter  limiter
 	rates    *rates
-	tlsRates *rates // TLS sessions in which clients over the rate limit may read the error
+	tlsRates *rates // TLS sessions in which clients over the rate limit may read the error; handshakes are expensive
 	logged   onceAMinute
 	refused  [reasons]atomic.Int64
 	tops     tally.Top[netip.Addr] // the address blocks refused most often
@@ -66,12 +66,6 @@ func (r *run) admit(c *conn, state connState) refusal {
 func (r *run) allowed(a netip.Addr) bool {
 	rates := r.limited().rates
 	return rates == nil || r.trusts(a) || rates.take(Block(a), time.Now())
-}
-
-// mayCompleteTLS reports whether an address over the rate limit gets a TLS session in which
-// it can read the error. Since handshakes are expensive, these have a rate limit, too.
-func (r *run) mayCompleteTLS(a netip.Addr) bool {
-	return r.limited().tlsRates.take(Block(a), time.Now())
 }
 
 // trusts reports whether a peer may name its client in a PROXY header.
@@ -241,31 +235,21 @@ func (s *Server) Counts() Counts {
 
 func (s *Server) limited() *limits {
 	s.limitsOnce.Do(func() {
-		s.limits.limiter.total, s.limits.limiter.perBlock = s.maxConns(), s.maxConnsPerIP()
-		s.limits.rates, s.limits.tlsRates = newRates(s.Rate, s.Burst), newRates(s.Rate, s.Burst)
+		l := &s.limits
+		l.limiter.perBlock = or(s.MaxConnsPerIP, DefaultMaxConnsPerIP)
+		l.rates, l.tlsRates = newRates(s.Rate, s.Burst), newRates(s.Rate, s.Burst)
+
+		// The default allows for two descriptors per connection: the socket and the file
+		// that is sent.
+		l.limiter.total = s.MaxConns
+		if s.MaxConns == 0 {
+			const most = 1 << 18     // bounds memory where the number of files is unlimited
+			var files syscall.Rlimit // zero if it is unknown
+			_ = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files)
+			l.limiter.total = max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
+		}
 	})
 	return &s.limits
-}
-
-func (s *Server) maxConnsPerIP() int {
-	if s.MaxConnsPerIP == 0 {
-		return DefaultMaxConnsPerIP
-	}
-	return s.MaxConnsPerIP
-}
-
-// maxConns returns MaxConns or its default, which allows for two descriptors per connection:
-// the socket and the file that is sent.
-func (s *Server) maxConns() int {
-	if s.MaxConns != 0 {
-		return s.MaxConns
-	}
-	var files syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
-		return minConns
-	}
-	const most = 1 << 18 // bounds memory where the number of files is unlimited
-	return max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
 }
 
 // rates holds the token buckets of address blocks.

@@ -6,7 +6,7 @@ package server
 //
 //	accept → request, and the reply is in memory → answer; closing: recheck, then close
 //	       → no request yet, or a part of it     → wait with epoll(7) until the deadline
-//	       → anything else                       → hand off to a goroutine (serve.go)
+//	       → anything else                       → hand off to a goroutine (conn.go)
 //
 // Several workers share a loop. One of them is the leader: only the leader waits for events
 // and accepts. It usually handles the events itself, then waits again, so the other workers
@@ -228,7 +228,7 @@ func (l *loop) wakeUp() {
 	l.wakeBy(time.Now())
 }
 
-// ring makes the wait end at the given time at the latest: the alarm is the read deadline of
+// wakeBy makes the wait end at the given time at the latest: the alarm is the read deadline of
 // the epoll instance.
 func (l *loop) wakeBy(at time.Time) {
 	if l.over || !l.alarm.IsZero() && !at.Before(l.alarm) {
@@ -252,17 +252,6 @@ func (l *loop) checkAt(i int) time.Duration {
 		return l.lingerTimeout()
 	}
 	return min(checks[i], l.lingerTimeout())
-}
-
-// push appends a connection to the list of deadlines.
-func (l *loop) push(c *conn) {
-	c.queued, c.prev = true, l.newest
-	if l.newest != nil {
-		l.newest.next = c
-	} else {
-		l.oldest = c
-	}
-	l.newest = c
 }
 
 // remove removes a connection from the list of deadlines and from the table.
@@ -369,7 +358,13 @@ func (l *loop) wait(c *conn) bool {
 	c.registered, c.phase = true, waiting
 	if !c.queued {
 		c.deadline = c.accepted.Add(l.requestTimeout())
-		l.push(c)
+		c.queued, c.prev = true, l.newest
+		if l.newest != nil {
+			l.newest.next = c
+		} else {
+			l.oldest = c
+		}
+		l.newest = c
 	}
 	l.wakeBy(l.due(c).Add(lateness))
 	return true
@@ -650,10 +645,23 @@ func (w *worker) events(now time.Time) error {
 // sleep waits for an event, the alarm or the end of the loop.
 func (w *worker) sleep(now time.Time) error {
 	w.mu.Lock()
-	if !w.alarm.IsZero() && !w.alarm.After(now) { // the alarm has passed
+	if !w.alarm.IsZero() && !w.alarm.After(now) { // it has passed: set it for the next deadline
 		w.alarm = time.Time{}
 		_ = w.file.SetReadDeadline(time.Time{})
-		w.resetAlarm()
+		if w.oldest != nil {
+			w.wakeBy(w.due(w.oldest).Add(lateness))
+		}
+		for i, q := range w.closing {
+			if len(q) > 0 {
+				w.wakeBy(q[0].at.Add(w.checkAt(i) + checks[0]/2))
+			}
+		}
+		if !w.paused.IsZero() {
+			w.wakeBy(w.paused)
+		}
+		if !w.stopped.IsZero() && w.listener != nil {
+			w.wakeBy(w.stopped.Add(stragglers))
+		}
 	}
 	woken := w.woken
 	w.woken = false
@@ -662,24 +670,6 @@ func (w *worker) sleep(now time.Time) error {
 		return nil
 	}
 	return w.raw.Read(w.check)
-}
-
-// resetAlarm sets the alarm for the next deadline.
-func (l *loop) resetAlarm() {
-	if l.oldest != nil {
-		l.wakeBy(l.due(l.oldest).Add(lateness))
-	}
-	for i, q := range l.closing {
-		if len(q) > 0 {
-			l.wakeBy(q[0].at.Add(l.checkAt(i) + checks[0]/2))
-		}
-	}
-	if !l.paused.IsZero() {
-		l.wakeBy(l.paused)
-	}
-	if !l.stopped.IsZero() && l.listener != nil {
-		l.wakeBy(l.stopped.Add(stragglers))
-	}
 }
 
 // poll takes pending events without waiting, and reports whether there were any. When work

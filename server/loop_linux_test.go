@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -88,7 +85,8 @@ func dialTCP(t *testing.T, addr string) *net.TCPConn {
 // side without a word wants nothing.
 func TestRequestInPieces(t *testing.T) {
 	h := &atHand{body: bytes.Repeat([]byte("quick"), 6<<20)} // more than a socket takes at once
-	addr := startTCP(t, &Server{Handler: h})
+	conf, _ := tlsConfigs(t)
+	addr := startTCP(t, &Server{Handler: h, TLS: conf, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	for _, tt := range []struct {
 		pieces []string
 		want   string
@@ -100,6 +98,12 @@ func TestRequestInPieces(t *testing.T) {
 		{[]string{"/", "s", "\r\n"}, "slow /s"},
 		{[]string{"/s", "EOF"}, "slow /s"},
 		{[]string{"EOF"}, ""},
+
+		// The first byte of other protocols delays nothing.
+		{[]string{"P\n"}, "slow P"},
+		{[]string{"\r\n"}, "slow "},
+		{[]string{"\n"}, "slow "},
+		{[]string{"G\n"}, "slow G"},
 	} {
 		c := dialTCP(t, addr)
 		for _, piece := range tt.pieces {
@@ -143,80 +147,6 @@ func TestGentleClose(t *testing.T) {
 	}
 }
 
-func TestSilentClientsAreClosedAndOthersServed(t *testing.T) {
-	const timeout = time.Second
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, RequestTimeout: timeout, MaxConns: 1000, MaxConnsPerIP: -1})
-	var silent []*net.TCPConn
-	for range 400 { // both sides of each are here: of 1024 files, which is common, 800
-		silent = append(silent, dialTCP(t, addr))
-	}
-	began := time.Now()
-	c := dialTCP(t, addr)
-	_, _ = io.WriteString(c, "/q\r\n")
-	late := time.Since(began) > timeout/2
-	if got, _ := io.ReadAll(c); string(got) != "quick" && !late {
-		t.Errorf("beside silent clients: %q", got)
-	}
-	for i, c := range silent {
-		if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-			t.Fatalf("silent client %d: %d bytes, %v", i, n, err)
-		}
-	}
-}
-
-func TestManyClients(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
-	var wg sync.WaitGroup
-	for i := range 32 {
-		wg.Go(func() {
-			for j := range 50 {
-				c, err := net.Dial("tcp", addr)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				request, want := fmt.Sprintf("/q%d\r\n", j), "quick"
-				if (i+j)%3 == 0 {
-					request, want = "/s\r\n", "slow /s"
-				}
-				_, _ = io.WriteString(c, request)
-				if got, err := io.ReadAll(c); string(got) != want || err != nil {
-					t.Errorf("%q: %q, %v", request, got, err)
-				}
-				_ = c.Close()
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func BenchmarkRequest(b *testing.B) {
-	for name, line := range map[string]string{"quick": "/q\r\n", "slow": "/s\r\n"} {
-		b.Run(name, func(b *testing.B) {
-			l := listenTCP(b)
-			ctx, cancel := context.WithCancel(context.Background())
-			done := make(chan error, 1)
-			go func() {
-				done <- (&Server{Handler: &atHand{body: make([]byte, 1024)}}).Serve(ctx, l)
-			}()
-			b.ReportAllocs()
-			for b.Loop() {
-				c, err := net.Dial("tcp", l.Addr().String())
-				if err != nil {
-					b.Fatal(err)
-				}
-				_, _ = io.WriteString(c, line)
-				_, _ = io.Copy(io.Discard, c)
-				_ = c.Close()
-			}
-			cancel()
-			if err := <-done; err != nil {
-				b.Error(err)
-			}
-		})
-	}
-}
-
 // The warm path allocates nothing but the selector.
 func TestWarmPathAllocatesNothing(t *testing.T) {
 	if raceEnabled {
@@ -235,12 +165,6 @@ func TestWarmPathAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", allocs)
 	}
 }
-
-// kept is a Quick handler with one answer to all.
-type kept struct{ answer Answer }
-
-func (k kept) Quick(*Request) (Answer, bool)              { return k.answer, true }
-func (k kept) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
 func rawAddr(t *testing.T, addr string) *unix.SockaddrInet4 {
 	t.Helper()

@@ -33,36 +33,6 @@ func serveProtocol(t *testing.T, s *Server, p *Protocol) (addr string, stop func
 	return l.Addr().String(), serving(t, func(ctx context.Context) error { return s.ServeProtocol(ctx, l, p) })
 }
 
-// A client of a protocol over TLS that sends too many requests reads that, as often as it
-// may send requests. Beyond that it is closed. One that then sends none counts, too.
-func TestAbuseTooManySessions(t *testing.T) {
-	server, client := tlsConfigs(t)
-	s := &Server{TLS: server, Rate: 0.01, Burst: 2}
-	addr, stop := serveProtocol(t, s, &Protocol{Name: "test", TLS: true, Length: spartanLike,
-		Error: func(err error) []byte { return []byte("! " + ErrorMessage(err)) },
-		Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-			_, err := io.WriteString(w, "answer")
-			return err
-		})})
-	defer stop()
-	for i, want := range []string{"answer", "answer", "! Too many requests", "", ""} {
-		c := tls.Client(dialTCP(t, addr), client)
-		if i == 3 {
-			_ = c.Handshake()
-			_ = c.CloseWrite()
-		} else {
-			_, _ = io.WriteString(c, "a 0\n")
-		}
-		if got, err := io.ReadAll(c); string(got) != want || want != "" && err != nil {
-			t.Errorf("request %d: %q, %v; want %q", i, got, err, want)
-		}
-		_ = c.Close()
-	}
-	if n := s.Counts().Refused[tooFast.Error()]; n != 3 {
-		t.Errorf("%d are counted as too many", n)
-	}
-}
-
 // A protocol's requests and errors are its own; limits and the log are the server's,
 // over TCP, where poll holds the connection, and over TLS.
 func TestProtocol(t *testing.T) {

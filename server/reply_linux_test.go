@@ -22,9 +22,9 @@ type copies struct{ net.Conn }
 
 func (c copies) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{c.Conn}, r) }
 
-// TestSlowReaderLosesNothing: what was not taken by the client when a step of the stall
-// time ended is sent with the next one, however a handler sends, on each kind of
-// connection. The offset of a file is behind what was sent.
+// TestSlowReaderLosesNothing: bytes that the client has not read when a stall time ends are sent
+// in the next one, whichever way a handler sends, with TLS or without. The offset of a file is
+// behind the bytes sent.
 func TestSlowReaderLosesNothing(t *testing.T) {
 	body := strings.Repeat("0123456789", 10_000)
 	file := filepath.Join(t.TempDir(), "file")
@@ -39,6 +39,8 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 		}
 		return f
 	}
+	serverTLS, clientTLS := tlsConfigs(t)
+	copied := func(w ResponseWriter, f *os.File) error { _, err := io.CopyN(w, f, int64(len(body))); return err }
 	for name, send := range map[string]func(w ResponseWriter, f *os.File) error{
 		"file": func(w ResponseWriter, f *os.File) error {
 			_, err := w.(FileSender).SendFile(f, int64(len(body)))
@@ -48,7 +50,8 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 			}
 			return errors.Join(err, readErr)
 		},
-		"copy": func(w ResponseWriter, f *os.File) error { _, err := io.CopyN(w, f, int64(len(body))); return err },
+		"copy": copied,
+		"TLS":  copied,
 		"short": func(w ResponseWriter, f *os.File) error {
 			_, err := w.(FileSender).SendFile(f, 1+4+int64(len(body)))
 			if !errors.Is(err, ErrShort) {
@@ -60,7 +63,7 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Server{Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+				s := &Server{TLS: serverTLS, Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
 					f := opened()
 					defer func() { _ = f.Close() }()
 					return send(w, f)
@@ -68,10 +71,14 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 				client, conn := net.Pipe()
 				done := make(chan struct{})
 				go func() { s.ServeConn(t.Context(), copies{conn}); close(done) }()
-				_, _ = io.WriteString(client, "/\n")
+				c, size := client, 5000 // a write takes longer than the stall time
+				if name == "TLS" {
+					c, size = tls.Client(client, clientTLS), maxRecord
+				}
+				_, _ = io.WriteString(c, "/\n")
 				var got []byte
-				for buf := make([]byte, 5000); ; time.Sleep(20 * time.Second) {
-					n, err := client.Read(buf)
+				for buf := make([]byte, size); ; time.Sleep(20 * time.Second) {
+					n, err := c.Read(buf)
 					got = append(got, buf[:n]...)
 					if err != nil {
 						break

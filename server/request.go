@@ -152,7 +152,7 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	if what >= handshake && !c.counted && r.limited().rates != nil && !r.asksRobots(c, what, n) {
 		c.counted = true
 		if !r.allowed(c.remote.Addr()) {
-			c.tooFast = what == handshake && r.TLS != nil && r.mayCompleteTLS(c.remote.Addr())
+			c.tooFast = what == handshake && r.TLS != nil && r.limited().tlsRates.take(Block(c.remote.Addr()), time.Now())
 			if c.tooFast {
 				r.logRefusal(c.remote.Addr(), tooFast)
 			} else {

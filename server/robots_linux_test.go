@@ -141,23 +141,31 @@ func TestLastWord(t *testing.T) {
 	}
 }
 
-// A TLS client over the rate reads so in its session, as often as it may send requests;
-// robots.txt is answered there. After that it gets an alert, never a reply without TLS.
+// A TLS client over the rate reads so in its session, as often as it may send requests, also if
+// it sends none; robots.txt is answered there. After that it gets an alert, never a reply
+// without TLS.
 func TestRateOverTLS(t *testing.T) {
 	server, client := tlsConfigs(t)
-	addr := startTCP(t, &Server{TLS: server, Handler: rules{[]byte("Disallow: /\n"), ErrNotFound}, HTTP: allowed, Rate: 0.001, Burst: 3})
+	s := &Server{TLS: server, Handler: rules{[]byte("Disallow: /\n"), ErrNotFound}, HTTP: allowed, Rate: 0.001, Burst: 4}
+	addr := startTCP(t, s)
 	for i, test := range []struct{ request, want string }{
 		{"/x\r\n", string(ErrorBody(ErrNotFound))},
 		{"robots.txt\r\n", "Disallow: /\n"},
 		{"GET / HTTP/1.1\r\n\r\n", "allowed: true"},
+		{"/x\r\n", string(ErrorBody(ErrNotFound))},
 		{"GET / HTTP/1.1\r\n\r\n", "allowed: false"},
 		{"/x\r\n", tooManyReply},
+		{"", ""},
 		{"robots.txt\r\n", "Disallow: /\n"},
 		{"/x\r\n", "alert"},
 		{"robots.txt\r\n", "alert"},
 	} {
 		c := tls.Client(dialTCP(t, addr), client)
 		_, _ = io.WriteString(c, test.request)
+		if test.request == "" {
+			_ = c.Handshake()
+			_ = c.CloseWrite()
+		}
 		reply, err := io.ReadAll(c)
 		got := string(reply)
 		var alert tls.AlertError
@@ -168,6 +176,9 @@ func TestRateOverTLS(t *testing.T) {
 			t.Errorf("request %d, %q: %q, %v; want %q", i, test.request, got, err, test.want)
 		}
 		_ = c.Close()
+	}
+	if n := s.Counts().Refused[tooFast.Error()]; n != 6 {
+		t.Errorf("%d are counted as too many", n)
 	}
 }
 

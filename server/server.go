@@ -172,7 +172,7 @@ func (s *Server) log() *slog.Logger {
 
 func (s *Server) handler() Handler {
 	if s.Handler == nil {
-		return notFoundHandler()
+		return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
 	}
 	return s.Handler
 }

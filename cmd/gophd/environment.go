@@ -10,6 +10,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/daemon"
 )
 
 // orchestrated matches the variables that Kubernetes sets for services named gophd*.
@@ -36,7 +37,7 @@ func options(app *cli.App) (all []*option) {
 	return all
 }
 
-// given returns the option of a name among flags.
+// given returns the option with a name, or an empty one.
 func given(flags []cli.Flag, name string) *option {
 	for _, f := range flags {
 		if o, ok := f.(*option); ok && o.name == name {
@@ -46,8 +47,8 @@ func given(flags []cli.Flag, name string) *option {
 	return &option{}
 }
 
-// checkNeeds refuses an option that does nothing without another one. If a variable sets it,
-// that is a warning, so that no upgrade stops a server.
+// checkNeeds refuses an option that has no effect without another one. If a variable sets it, it
+// only warns, so that no upgrade stops a server.
 func checkNeeds(flags []cli.Flag, warn func(error)) error {
 	for _, f := range flags {
 		o, ok := f.(*option)
@@ -65,13 +66,13 @@ func checkNeeds(flags []cli.Flag, warn func(error)) error {
 		if o.from == byFlag {
 			return exit.Usagef(needs+" "+typed, "-%s without %s", o.name, needed)
 		}
-		warn(exit.Usagef(asVariables(needs)+" "+asVariables(typed), "%s without %s", o.variable(), asVariables(needed)))
+		warn(exit.Usagef(asVariables(needs)+" "+asVariables(typed), "%s without %s", daemon.Variable(o.name), asVariables(needed)))
 	}
 	return nil
 }
 
-// needed returns the option without which o does nothing, and how it is typed: with its value,
-// if not any value will do.
+// needed returns the option without which o has no effect, and how to type it: with its value
+// unless any value will do.
 func (o *option) needed(flags []cli.Flag) (other *option, typed string) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(o.needs, "-"), " ")
 	other = given(flags, name)
@@ -81,21 +82,21 @@ func (o *option) needed(flags []cli.Flag) (other *option, typed string) {
 	return other, "-" + name
 }
 
-// asVariables turns a typed flag into its variable.
+// asVariables converts a flag with its value to the variable.
 func asVariables(typed string) string {
 	name, value, _ := strings.Cut(strings.TrimPrefix(typed, "-"), " ")
-	variable := (&option{name: name}).variable()
+	variable := daemon.Variable(name)
 	if value == "" {
 		return variable
 	}
 	return variable + "=" + value
 }
 
-// checkEnvironment refuses a variable GOPHD_* that sets nothing.
+// checkEnvironment refuses unknown variables GOPHD_*.
 func checkEnvironment(app *cli.App) error {
 	known := map[string]bool{}
 	for _, o := range options(app) {
-		known[o.variable()] = true
+		known[daemon.Variable(o.name)] = true
 	}
 	for _, variable := range os.Environ() {
 		name, value, _ := strings.Cut(variable, "=")
@@ -106,7 +107,7 @@ func checkEnvironment(app *cli.App) error {
 		hint := "each flag of gophd -help has a variable: -root is GOPHD_ROOT"
 		flag = strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
 		if near := strings.TrimLeft(cli.SuggestFlag(app.Flags, flag, false), "-"); near != "" && diag.Distance(near, flag, 3) < 3 {
-			hint = fmt.Sprintf("did you mean %s? %s", (&option{name: near}).variable(), hint)
+			hint = fmt.Sprintf("did you mean %s? %s", daemon.Variable(near), hint)
 		}
 		return exit.Usagef(hint, "unknown variable %s", name)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/gophd/gophd/internal/daemon"
 )
 
-// serveFlags returns the options of a server, as the tags of daemon.Flags have them; of some
-// names only, or all if there are none.
+// serveFlags returns the options of a server, made from the tags of daemon.Flags: those with the
+// given names, or all if none are given.
 func serveFlags(f *daemon.Flags, names ...string) (all []cli.Flag) {
 	fields := reflect.ValueOf(f).Elem()
 	group := ""
@@ -48,12 +48,12 @@ func serveFlags(f *daemon.Flags, names ...string) (all []cli.Flag) {
 	return all
 }
 
-// siteFlags returns the flags for the parts of a site besides its root directory, and others.
+// siteFlags returns the flags for the parts of a site besides its root directory, and more.
 func siteFlags(f *daemon.Flags, more ...string) []cli.Flag {
 	return serveFlags(f, append(more, "users", "users-min-uid", "mount", "fastcgi", "search", "sitemap")...)
 }
 
-// addUsers takes a pattern of -users, or one for Gemini.
+// addUsers sets the pattern of -users, or the one for Gemini.
 func addUsers(f *daemon.Flags, text string) error {
 	to := &f.Users
 	pattern, isGemini := strings.CutPrefix(text, "gemini=")

@@ -27,8 +27,7 @@ GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (wrong), 3 (may work later).
 `
 )
 
-// printHelp prints the help of the program or a command: how it is called, its
-// commands or flags, and its description.
+// printHelp prints the help of the program or a command: usage, commands or flags, description.
 func printHelp(w io.Writer, _ string, data any) {
 	var b strings.Builder
 	if app, ok := data.(*cli.App); ok {
@@ -64,7 +63,7 @@ func printHelp(w io.Writer, _ string, data any) {
 	_, _ = io.WriteString(w, b.String())
 }
 
-// flagLine shows a flag: -name VALUE  what it is (its default).
+// flagLine formats a flag: -name VALUE  usage (default).
 func flagLine(f cli.Flag) string {
 	name, usage := "-"+f.Names()[0], ""
 	switch f := f.(type) {
@@ -83,13 +82,13 @@ func flagLine(f cli.Flag) string {
 	return fmt.Sprintf("  %-*s  %s\n", helpColumn-4, name, wrap(usage, helpColumn))
 }
 
-// helpColumn is where the text of a flag begins, helpWidth where it ends.
+// The text of a flag begins at helpColumn and ends at helpWidth.
 const (
 	helpColumn = 29
 	helpWidth  = 80
 )
 
-// wrap breaks a text that begins in a column into lines, each indented there.
+// wrap breaks a text that begins at a column into lines with that indentation.
 func wrap(text string, column int) string {
 	var b strings.Builder
 	room := helpWidth - column

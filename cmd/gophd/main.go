@@ -24,7 +24,7 @@ import (
 
 func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is the program: it returns the exit status.
+// run runs the program and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp()
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
@@ -32,8 +32,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return report(stderr, app.RunContext(ctx, args))
 }
 
-// report prints why the program ends, and returns the exit status. Where systemd has started
-// it, the hint says where the settings are.
+// report prints the errors with their hints, and returns the exit status. In a systemd service
+// the hint names the settings file.
 func report(stderr io.Writer, err error) (status int) {
 	if systemd.InUnit() {
 		err = advise(err, "settings are in /etc/default/gophd")
@@ -44,12 +44,12 @@ func report(stderr io.Writer, err error) (status int) {
 	}
 	status = exit.Failure
 	for _, err := range all {
-		status = min(status, exit.Report(stderr, err)) // it cannot work beats it may work later
+		status = min(status, exit.Report(stderr, err)) // a wrong setting outranks a temporary fault
 	}
 	return status
 }
 
-// advise adds to the hints of an error, unless they name the file or the command already.
+// advise appends a text to the hints of an error, unless they name a file or a command already.
 func advise(err error, more string) error {
 	var all daemon.Failures
 	if errors.As(err, &all) {
@@ -122,7 +122,7 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// settings checks the flags, with the one argument, if there is one, as the root.
+// settings checks the flags. An argument is the root directory.
 func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Settings, error) {
 	if err := checkEnvironment(c.App); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	}
 	_, err := disk.Caller(disk.Direct).Stat(args[0])
 	switch {
-	case err != nil && isYesOrNo(args[0]):
+	case err != nil && slices.Contains([]string{"yes", "no", "on", "off", "true", "false"}, strings.ToLower(args[0])):
 		return nil, exit.Usagef("a flag that is on or off takes no value: -dates, or -dates="+args[0], "%q is no directory", args[0])
 	case err != nil && flags.Root == "" && !strings.ContainsAny(args[0], "./") && c.Command.HelpName == c.App.HelpName:
 		return nil, unknownCommand(c)
@@ -156,12 +156,7 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	return flags.Settings()
 }
 
-func isYesOrNo(arg string) bool {
-	return slices.Contains([]string{"yes", "no", "on", "off", "true", "false"}, strings.ToLower(arg))
-}
-
-// meant asks a person whether a directory that hardly anybody means to serve is
-// meant.
+// meant asks the user on a terminal whether a doubtful root directory is intended.
 func meant(c *cli.Context, root string) bool {
 	doubt, hint := daemon.Doubt(root)
 	stdin, isFile := c.App.Reader.(*os.File)
@@ -175,9 +170,8 @@ func meant(c *cli.Context, root string) bool {
 	return answer == "y" || answer == "Y" || answer == "yes"
 }
 
-// arguments are the arguments of a command. Flags stand before them, because the
-// flag library takes what follows the first argument as it is: one that looks
-// like a flag is refused, unless it stands after --.
+// arguments returns the arguments of a command. The flag library parses no flags after the first
+// argument, so later ones that look like flags are refused, unless they follow "--".
 func arguments(c *cli.Context) ([]string, error) {
 	args := c.Args().Slice()
 	if len(args) > 0 && args[0] == "" {
@@ -192,7 +186,7 @@ func arguments(c *cli.Context) ([]string, error) {
 		plain, args = args[:i:i], slices.Concat(args[:i], args[i+1:])
 	}
 	if len(plain) == 3 && strings.TrimLeft(plain[1], "-") == "at" && c.Command.HelpName == "gophd robots check" {
-		return plain[:1], c.Set("at", plain[2]) // DIR -at /~NAME/ is how one says it
+		return plain[:1], c.Set("at", plain[2]) // users type DIR -at /~NAME/
 	}
 	for i, arg := range plain {
 		if i > 0 && len(arg) > 1 && arg[0] == '-' {
@@ -215,7 +209,7 @@ func unknownCommand(c *cli.Context) error {
 	return exit.Usagef(hint, "unknown command %q", strings.TrimPrefix(of, c.App.HelpName+" ")+" "+name)
 }
 
-// badUsage is called for a flag that is not known, or whose value does not parse.
+// badUsage returns the error for an unknown flag or a wrong value.
 func badUsage(c *cli.Context, err error, _ bool) error {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"net/netip"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -17,26 +18,25 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// An option is one row of a table of flags: the name, what the help calls its value, the
-// default and the help. It has the environment variable of its name, over which the flag wins.
-// It parses its own value, and implements cli.Flag.
+// An option is a flag and its environment variable, which the flag overrides. It implements
+// cli.Flag.
 type option struct {
 	name, value, def, usage string
 	category                string
 
 	parse  func(text string) error // sets the value; a list gets another element
-	reset  func()                  // empties a list; nil: it counts once
+	reset  func()                  // empties a list; nil if the option counts once
 	toggle bool                    // it takes no value, or yes or no
-	want   string                  // what a value should be, for a hint; "": the value's name says it
-	needs  string                  // the flag without which it does nothing, as it is typed
+	want   string                  // the hint for a wrong value; if empty, it names value
+	needs  string                  // the flag without which it has no effect, as it is typed
 
 	from   source
-	text   string   // the value as it was given last
-	typed  []string // the words by which it was typed
-	failed error    // why the last value was refused
+	text   string   // the last value
+	typed  []string // the arguments that set it
+	failed error    // of the last value
 }
 
-// A source is where a value comes from.
+// A source is the origin of a value.
 type source int
 
 const (
@@ -45,11 +45,7 @@ const (
 	byFlag
 )
 
-func (o *option) variable() string {
-	return daemon.Variable(o.name)
-}
-
-// shownDefault is the default as people write it; "" if it is none or 0.
+// shownDefault returns the default for people, or "" if there is none or it is 0.
 func (o *option) shownDefault() string {
 	if _, def, ok := strings.Cut(o.usage, "(default"); ok {
 		def = strings.TrimSuffix(strings.TrimPrefix(def, ":"), ")")
@@ -58,10 +54,10 @@ func (o *option) shownDefault() string {
 	return strings.TrimPrefix(o.def, "0")
 }
 
-// shown is how the user gave the option.
+// shown returns the option as the user set it.
 func (o *option) shown() string {
 	if o.from == byVariable {
-		return o.variable()
+		return daemon.Variable(o.name)
 	}
 	return "-" + o.name
 }
@@ -76,8 +72,8 @@ func (o *option) Apply(set *flag.FlagSet) error {
 			return err
 		}
 	}
-	value := os.Getenv(o.variable())
-	if value != "" && !orchestrated.MatchString(o.variable()+"="+value) {
+	value := os.Getenv(daemon.Variable(o.name))
+	if value != "" && !orchestrated.MatchString(daemon.Variable(o.name)+"="+value) {
 		if err := o.give(value, byVariable); err != nil {
 			return err
 		}
@@ -86,8 +82,7 @@ func (o *option) Apply(set *flag.FlagSet) error {
 	return nil
 }
 
-// Set is called by package flag, for each time that the flag is typed. A flag wins over its
-// variable.
+// Set sets the value from the command line. A flag overrides its variable.
 func (o *option) Set(text string) error {
 	if o.from == byFlag && o.reset == nil {
 		o.failed = exit.Usagef("leave one of them out", "-%s counts once: %s and %s", o.name, o.text, text)
@@ -122,10 +117,10 @@ func (o *option) give(text string, from source) error {
 	return nil
 }
 
-// wanted is what a value should be, for a hint.
+// wanted returns the hint for a wrong value.
 func (o *option) wanted() string { return cmp.Or(o.want, "-"+o.name+" takes "+o.value) }
 
-// refused parses a value, and returns why it is refused.
+// refused parses and sets a value, or returns why it is wrong.
 func (o *option) refused(value string) error {
 	if strings.HasPrefix(value, "-") && len(value) > 1 && value[1] >= 'a' && o.from == byFlag && !o.toggle {
 		return exit.Usagef(o.wanted(), "-%s has no value: %s follows it", o.name, value)
@@ -144,18 +139,16 @@ func (o *option) IsBoolFlag() bool { return o.toggle }
 func (o *option) Names() []string  { return []string{o.name} }
 func (o *option) IsSet() bool      { return o.from != byDefault }
 
-// row makes an option. The type of what it sets says how it is parsed. The usage may begin
-// with what the help calls the value, between backquotes.
+// row returns the option that sets a variable; the type of the variable selects the parser. The
+// usage may begin with the placeholder of the value, in backquotes.
 func row(to any, name, def, usage string) *option {
 	o := &option{name: name, def: def, usage: usage}
 	if value, rest, ok := strings.Cut(strings.TrimPrefix(usage, "`"), "` "); ok {
 		o.value, o.usage = value, rest
 	}
 	switch to := to.(type) {
-	case *string:
-		parseTo(o, to, "", asIs)
 	case *[]string:
-		listTo(o, to, "", asIs)
+		listTo(o, to, "", func(text string) (string, error) { return text, nil })
 	case *bool:
 		o.toggle = true
 		parseTo(o, to, "want yes or no", func(text string) (bool, error) {
@@ -208,6 +201,11 @@ func row(to any, name, def, usage string) *option {
 		o.parse = func(text string) error { return to.UnmarshalText([]byte(text)) }
 	case encoding.TextUnmarshaler:
 		o.parse = func(text string) error { return to.UnmarshalText([]byte(text)) }
+	default: // a string, perhaps of a type of its own
+		o.parse = func(text string) error {
+			reflect.ValueOf(to).Elem().SetString(text)
+			return nil
+		}
 	}
 	return o
 }
@@ -223,7 +221,7 @@ func parseTo[T any](o *option, to *T, want string, parse func(string) (T, error)
 	}
 }
 
-// listTo lets an option be repeated, or have several values between commas.
+// listTo is parseTo for an option that may be repeated or have several values between commas.
 func listTo[T any](o *option, to *[]T, want string, parse func(string) (T, error)) {
 	o.want, o.reset = want, func() { *to = nil }
 	o.parse = func(text string) error {
@@ -234,5 +232,3 @@ func listTo[T any](o *option, to *[]T, want string, parse func(string) (T, error
 		return err
 	}
 }
-
-func asIs(text string) (string, error) { return text, nil }

@@ -67,7 +67,7 @@ func pageHeading(o *option, rows []cli.Flag) string {
 	if !o.toggle {
 		value = " *" + o.value + "*"
 	}
-	notes := "*" + o.variable() + "*"
+	notes := "*" + daemon.Variable(o.name) + "*"
 	if def := o.shownDefault(); def != "" {
 		notes += ", default " + def
 	}

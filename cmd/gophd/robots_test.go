@@ -4,17 +4,17 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/policy"
-
-	"github.com/gophd/gophd/diag"
 )
 
 // gophd runs the program and returns what it writes and its status.
@@ -106,18 +106,111 @@ func TestCheckJSON(t *testing.T) {
 	}
 }
 
-func TestCheckNoReports(t *testing.T) {
-	out, _, status := gophd("robots", "check", "-json", "-root", treeOf(t, map[string]string{"a.txt": "a"}))
-	if status != exit.OK || !strings.Contains(out, `"reports": []`) {
-		t.Errorf("status %d: %s", status, out)
+// TestRobotsCommands: what each command prints, on either output, for a directory TREE, and its
+// status.
+func TestRobotsCommands(t *testing.T) {
+	bob := pubnix(t)
+	tree := func(annotation string, names ...string) string {
+		files := map[string]string{".robots": annotation}
+		for _, name := range names {
+			files[name] = ""
+		}
+		return treeOf(t, files)
 	}
-}
+	soon := tree("Disallow: /soon/\nAllow: /soon/x\nDisallow: /a\n", "a")
+	zip := tree("Disallow: /*.zip$\nAllow: /a*.zip$\nUser-agent: foo\nDisallow: /*.zip$\n", "ab.zip")
+	drafts := tree("Disallow: /drafts/\n", "a.txt")
+	later := tree("Disallow: /later/\nDisallow: /a.txt\n", "a.txt", "d/b.txt")
+	mine := tree("User-agent: mybot\nDisallow: /a\n", "a", "b")
+	alike := map[string]string{".robots": "User-agent: foo\nDisallow: /x*1\n"}
+	for i := range 50 {
+		alike[fmt.Sprintf("x%d1", i)], alike[fmt.Sprintf("x%d2", i)] = "", ""
+	}
+	many := treeOf(t, alike)
+	const absent, wouldDeny = "nothing is called that now; it would be allowed", "nothing is called that now; the rule would deny it"
+	for _, tt := range []struct {
+		tree, args string
+		status     int
+		want, not  []string
+	}{
+		{treeOf(t, map[string]string{"a.txt": "a"}), "check -json -root TREE", exit.OK, []string{`"reports": []`}, nil},
+		{treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"}), "check -root TREE", exit.No,
+			[]string{`d/.robots:1: error: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)`}, nil},
 
-func TestCheckError(t *testing.T) {
-	root := treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"})
-	out, _, status := gophd("robots", "check", "-root", root)
-	if status != exit.No || !strings.Contains(out, `d/.robots:1: error: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)`) {
-		t.Errorf("status %d: %s", status, out)
+		// A line that bars a thousand others is one report, a notice.
+		{many, "check -root TREE", exit.OK, []string{"2 notices (-v shows them)\n"}, []string{"OVER-BLOCK"}},
+		{many, "check -v -root TREE", exit.OK, []string{"(OVER-BLOCK)"}, []string{" (-v shows"}},
+
+		{bob, "explain -root TREE /phlog/drafts/about.txt", exit.OK, []string{`allow "/phlog/drafts/about.txt" for *`,
+			"decided by  phlog/.robots:2: Allow: /drafts/about.txt", "overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}, nil},
+		{bob, "explain -root TREE phlog/drafts", exit.No, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`,
+			"phlog/.robots:1: Disallow: /drafts/", "kept out    gopher-strict, veronica2, rfc9309"}, nil},
+		{bob, "explain -root TREE /%7Ebob/x.txt", exit.No, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}, nil},
+		{bob, "explain -root TREE -agent mybot /~bob/new.txt", exit.OK, []string{"for mybot", "let in      gopher-strict, rfc9309, ", absent, ".robots:5: Allow: /"}, nil},
+		{bob, "explain -root TREE /phlog/drafts/later.txt", exit.No, []string{wouldDeny, "phlog/.robots:1"}, nil},
+		{bob, "explain -root TREE /~bob/x.txt.gz", exit.OK, []string{"let in      rfc9309", "kept out    gopher-strict"}, nil},
+		{tree("Disallow: /\n", "a"), "explain -root TREE /robots.txt", exit.OK, []string{"decided by  nothing: robots.txt is always allowed\n"}, []string{"no such file"}},
+
+		// A rule overrules others only; one line of an annotation may be in the file several times.
+		{zip, "explain -root TREE -agent foo /ab.zip", exit.No, nil, []string{"overrules"}},
+		{zip, "explain -root TREE -agent bar /ab.zip", exit.OK, []string{"    overrules   .robots:1: Disallow: /*.zip$\n"}, nil},
+
+		// Only the product token of an agent counts.
+		{mine, "explain -root TREE -agent mybot /a", exit.No, nil, nil},
+		{mine, "test -agent MyBot/2.0+(gopher://example.org) TREE /a", exit.No, nil, nil},
+		{mine, "test -agent mybot;x TREE /a", exit.No, nil, nil},
+		{mine, "test -agent /1.0 TREE /a", exit.Usage, []string{"names no robot"}, nil},
+
+		{later, "test TREE /later/x", exit.No, []string{wouldDeny}, nil},
+		{later, "test TREE /new.txt", exit.OK, []string{absent}, nil},
+		{later, "test TREE /a.txt", exit.No, nil, []string{"nothing is called"}},
+		{later, "test TREE /d d/b.txt /robots.txt", exit.OK, nil, []string{"nothing is called"}},
+
+		// The same policy in other standards, and what each cannot express.
+		{bob, "show -root TREE -format rfc9309", exit.OK, []string{"Disallow: /~bob/x.txt\n"}, []string{"\nDisallow: ~bob", "warning"}},
+		{bob, "show -root TREE -format 1994", exit.OK, []string{"Disallow: /~bob/x.txt\n", `.robots:2: warning: the field "crawl-delay"`}, []string{"\nAllow:"}},
+		{bob, "show -root TREE -format extended", exit.OK, []string{"Robot-version: 2.0\n", `.robots:3: warning: the field "index"`}, []string{"\nCrawl-delay"}},
+		{bob, "show -root TREE -format ircv3", exit.OK, []string{"CRAWLER=index:deny,cooldown:7200\n", `~bob/.robots:1: warning: Disallow: "/~bob/x.txt$"`}, []string{"\nDisallow"}},
+
+		// The token needs an index: without one the rules decide, if they can.
+		{tree("Disallow: /\n", "a", "b"), "show -format ircv3 TREE", exit.OK, []string{"CRAWLER=index:deny,cooldown:3600\n"}, nil},
+		{tree("Disallow: /\nCooldown: 5\n", "a", "b"), "show -format ircv3 TREE", exit.OK, []string{"CRAWLER=index:deny,cooldown:5\n"}, nil},
+		{tree("Allow: /\nCooldown: 5\n", "a", "b"), "show -format ircv3 TREE", exit.OK, nil, []string{"CRAWLER="}},
+		{tree("Disallow: /a\n", "a", "b"), "show -format ircv3 TREE", exit.OK, nil, []string{"CRAWLER="}},
+		{tree("Disallow: /\nIndex:allow\n", "a", "b"), "show -format ircv3 TREE", exit.OK, []string{"CRAWLER=index:allow,cooldown:3600\n"}, nil},
+
+		{soon, "show -root TREE -annotate", exit.OK, []string{"# .robots:1: " + wouldDeny + "\nDisallow: /soon/\n",
+			"# .robots:2: " + absent + "\nAllow: /soon/x\n", "# .robots:3\nDisallow: /a\n"}, nil},
+		{treeOf(t, map[string]string{"robots.txt": "# mine\nUser-agent: *\nDisallow: /a\n", "a": ""}), "show -root TREE -annotate", exit.OK,
+			[]string{"# mine\nUser-agent: *\n# robots.txt:3\nDisallow: /a\n"}, nil},
+
+		// The directory may be an argument.
+		{drafts, "show TREE", exit.OK, []string{"Disallow: /drafts/\n"}, nil},
+		{drafts, "explain TREE /drafts/x", exit.No, []string{"decided by  .robots:1: Disallow: /drafts/\n"}, nil},
+		{drafts, "explain /drafts/x", exit.Usage, []string{"a directory and a selector"}, nil},
+		{drafts, "show", exit.Usage, []string{"no directory is named"}, nil},
+		{drafts, "show TREE /x", exit.Usage, []string{"unexpected argument \"/x\""}, nil},
+		{drafts, "convert -to 1993 TREE", exit.Usage, []string{"one of gopher", "content-usage"}, nil},
+		{drafts, "convert TREE", exit.Usage, []string{"no -to"}, nil},
+	} {
+		args := []string{"robots"}
+		for word := range strings.FieldsSeq(tt.args) {
+			args = append(args, strings.ReplaceAll(word, "TREE", tt.tree))
+		}
+		out, errs, status := gophd(args...)
+		if status != tt.status {
+			t.Errorf("%s: status %d\n%s%s", tt.args, status, out, errs)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(out+errs, want) {
+				t.Errorf("%s: no %q in\n%s%s", tt.args, want, out, errs)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(out+errs, not) {
+				t.Errorf("%s: %q in\n%s%s", tt.args, not, out, errs)
+			}
+		}
 	}
 }
 
@@ -137,45 +230,14 @@ func TestCheckServer(t *testing.T) {
 		}
 	}
 
+	// A host without a robots.txt lets all robots in.
+	none := "gopher://" + listening(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
+	if out, errs, status := gophd("robots", "check", "-root", root, none); status != exit.No || !strings.Contains(out, "DIFFERS") {
+		t.Errorf("none: status %d: %s%s", status, out, errs)
+	}
+
 	if _, errs, status := gophd("robots", "check", "-root", root, "gopher://127.0.0.1:1/"); status != exit.Failure || !strings.Contains(errs, "hint: ") {
 		t.Errorf("nobody: status %d, %s", status, errs)
-	}
-}
-
-// A host without a robots.txt lets everybody in.
-func TestCheckServerWithout(t *testing.T) {
-	none := "gopher://" + listening(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
-	out, errs, status := gophd("robots", "check", "-root", pubnix(t), none)
-	if status != exit.No || !strings.Contains(out, "DIFFERS") {
-		t.Errorf("status %d: %s%s", status, out, errs)
-	}
-}
-
-func TestExplain(t *testing.T) {
-	root := pubnix(t)
-	for _, test := range []struct {
-		args   string
-		status int
-		want   []string
-	}{
-		{"/phlog/drafts/about.txt", exit.OK, []string{`allow "/phlog/drafts/about.txt" for *`,
-			"decided by  phlog/.robots:2: Allow: /drafts/about.txt", "overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}},
-		{"phlog/drafts", exit.No, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`, "phlog/.robots:1: Disallow: /drafts/", "kept out    gopher-strict, veronica2, rfc9309"}},
-		{"/%7Ebob/x.txt", exit.No, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}},
-		{"-agent mybot /~bob/new.txt", exit.OK, []string{"for mybot", "let in      gopher-strict, rfc9309, ", "nothing is called that now; it would be allowed", ".robots:5: Allow: /"}},
-		{"/phlog/drafts/later.txt", exit.No, []string{"nothing is called that now; the rule would deny it", "phlog/.robots:1"}},
-		{"/~bob/x.txt.gz", exit.OK, []string{"let in      rfc9309", "kept out    gopher-strict"}},
-	} {
-		args := append([]string{"robots", "explain", "-root", root}, strings.Fields(test.args)...)
-		out, errs, status := gophd(args...)
-		if status != test.status {
-			t.Errorf("%s: status %d, %s%s", test.args, status, out, errs)
-		}
-		for _, want := range test.want {
-			if !strings.Contains(out, want) {
-				t.Errorf("%s: no %q in\n%s", test.args, want, out)
-			}
-		}
 	}
 }
 
@@ -197,40 +259,6 @@ func TestExplainJSON(t *testing.T) {
 	}
 }
 
-func TestShowFormats(t *testing.T) {
-	root := pubnix(t)
-	for format, want := range map[string]struct{ text, lost, not string }{
-		"rfc9309":  {"Disallow: /~bob/x.txt\n", "", "\nDisallow: ~bob"},
-		"1994":     {"Disallow: /~bob/x.txt\n", `.robots:2: warning: the field "crawl-delay"`, "Allow:"},
-		"extended": {"Robot-version: 2.0\n", `.robots:3: warning: the field "index"`, "Crawl-delay"},
-		"ircv3":    {"CRAWLER=index:deny,cooldown:7200\n", `~bob/.robots:1: warning: Disallow: "/~bob/x.txt$"`, "Disallow"},
-	} {
-		out, errs, status := gophd("robots", "show", "-root", root, "-format", format)
-		if status != exit.OK || !strings.Contains(out, want.text) || strings.Contains(out, want.not) || !strings.Contains(errs, want.lost) {
-			t.Errorf("%s: status %d\n%s\n%s", format, status, out, errs)
-		}
-	}
-	if out, errs, _ := gophd("robots", "show", "-root", root, "-format", "rfc9309"); errs != "" {
-		t.Errorf("rfc9309 says everything: %s\n%s", errs, out)
-	}
-}
-
-// The token needs an index: without one the rules decide, if they can.
-func TestShowToken(t *testing.T) {
-	for annotation, want := range map[string]string{
-		"Disallow: /\n":              "CRAWLER=index:deny,cooldown:3600\n",
-		"Disallow: /\nCooldown: 5\n": "CRAWLER=index:deny,cooldown:5\n",
-		"Allow: /\nCooldown: 5\n":    "",
-		"Disallow: /a\n":             "",
-		"Disallow: /\nIndex:allow\n": "CRAWLER=index:allow,cooldown:3600\n",
-	} {
-		root := treeOf(t, map[string]string{"a": "a", "b": "b", ".robots": annotation})
-		if out, _, _ := gophd("robots", "show", "-format", "ircv3", "-root", root); out != want {
-			t.Errorf("%q: got %q, want %q", annotation, out, want)
-		}
-	}
-}
-
 // Every rule comes from somewhere: what stands beside a rule, too.
 func TestShowAnnotatesEveryRule(t *testing.T) {
 	root := treeOf(t, map[string]string{
@@ -249,33 +277,6 @@ func TestShowAnnotatesEveryRule(t *testing.T) {
 	for _, want := range []string{"# .robots:1\nDisallow: /x.txt$\n", "# d/.robots:2\nAllow: /d/%23in\n", "# .robots:4\nAllow: /b%20c/\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
-}
-
-// A rule of a name to come is shown as such: explain says the same of that name.
-func TestShowAnnotatesWhatIsNotThere(t *testing.T) {
-	root := treeOf(t, map[string]string{".robots": "Disallow: /soon/\nAllow: /soon/x\nDisallow: /a\n", "a": ""})
-	out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
-	for _, want := range []string{
-		"# .robots:1: nothing is called that now; the rule would deny it\nDisallow: /soon/\n",
-		"# .robots:2: nothing is called that now; it would be allowed\nAllow: /soon/x\n",
-		"# .robots:3\nDisallow: /a\n",
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
-}
-
-// What a rule overrules is another rule: one line of an annotation may stand in
-// the file several times.
-func TestExplainOverrules(t *testing.T) {
-	root := treeOf(t, map[string]string{".robots": "Disallow: /*.zip$\nAllow: /a*.zip$\nUser-agent: foo\nDisallow: /*.zip$\n", "ab.zip": ""})
-	for agent, want := range map[string]string{"foo": "", "bar": "    overrules   .robots:1: Disallow: /*.zip$\n"} {
-		out, _, _ := gophd("robots", "explain", "-root", root, "-agent", agent, "/ab.zip")
-		if got := strings.Contains(out, "overrules"); got != (want != "") || !strings.Contains(out, want) {
-			t.Errorf("%s: %q, want %q", agent, out, want)
 		}
 	}
 }
@@ -363,33 +364,6 @@ func TestConvert(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Lost) != 1 || got.Text == "" || errs != "" {
 		t.Errorf("%v: %s%s", err, out, errs)
-	}
-	if _, errs, status := gophd("robots", "convert", "-to", "1993", file); status != exit.Usage || !strings.Contains(errs, "one of gopher") || !strings.Contains(errs, "content-usage") {
-		t.Errorf("status %d: %s", status, errs)
-	}
-	if _, errs, status := gophd("robots", "convert", file); status != exit.Usage || !strings.Contains(errs, "no -to") {
-		t.Errorf("status %d: %s", status, errs)
-	}
-}
-
-// The directory may stand without -root.
-func TestRobotsOfDirectory(t *testing.T) {
-	root := treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "a.txt": "x"})
-	for _, tt := range []struct {
-		want   string // on either output
-		status int
-		args   []string
-	}{
-		{"Disallow: /drafts/\n", 0, []string{"show", root}},
-		{"decided by  .robots:1: Disallow: /drafts/\n", 1, []string{"explain", root, "/drafts/x"}},
-		{"a directory and a selector", 2, []string{"explain", "/drafts/x"}},
-		{"no directory is named", 2, []string{"show"}},
-		{"unexpected argument \"/x\"", 2, []string{"show", root, "/x"}},
-	} {
-		out, errs, status := gophd(append([]string{"robots"}, tt.args...)...)
-		if status != tt.status || !strings.Contains(out+errs, tt.want) {
-			t.Errorf("%q: status %d\n%s%s", tt.args, status, out, errs)
-		}
 	}
 }
 

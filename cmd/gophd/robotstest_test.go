@@ -12,36 +12,6 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 )
 
-// Of an agent the product token counts, whatever a robot sends beside it.
-func TestAgent(t *testing.T) {
-	root := treeOf(t, map[string]string{"a": "a", "b": "b", ".robots": "User-agent: mybot\nDisallow: /a\n"})
-	for _, agent := range []string{"mybot", "MyBot/2.0 (+gopher://example.org)", "mybot; x"} {
-		for _, command := range [][]string{{"explain", "-root", root, "/a"}, {"test", root, "/a"}} {
-			if out, errs, status := gophd(append([]string{"robots", command[0], "-agent", agent}, command[1:]...)...); status != exit.No {
-				t.Errorf("%s %s: status %d, %s%s", command[0], agent, status, out, errs)
-			}
-		}
-	}
-	if _, errs, status := gophd("robots", "test", "-agent", "/1.0", root, "/a"); status != exit.Usage || !strings.Contains(errs, "names no robot") {
-		t.Errorf("no name: status %d, %s", status, errs)
-	}
-}
-
-// A directory is asked about what does not exist yet, too.
-func TestMissing(t *testing.T) {
-	root := treeOf(t, map[string]string{"a.txt": "a", "d/b.txt": "b", ".robots": "Disallow: /later/\nDisallow: /a.txt\n"})
-	for sel, want := range map[string]string{
-		"/later/x": "nothing is called that now; the rule would deny it",
-		"/new.txt": "nothing is called that now; it would be allowed",
-		"/a.txt":   "", "/d": "", "d/b.txt": "", "/robots.txt": "",
-	} {
-		out, _, _ := gophd("robots", "test", root, sel)
-		if _, note, _ := strings.Cut(strings.TrimSpace(out), "\n      "); note != want {
-			t.Errorf("%s: %s", sel, out)
-		}
-	}
-}
-
 // A verdict is one line without control bytes, whatever the file is called.
 func TestVerdictPrintable(t *testing.T) {
 	root := treeOf(t, map[string]string{"a\n\x1b[31m": "Disallow: /x\x1b\n"})

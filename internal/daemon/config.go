@@ -27,10 +27,10 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Flags are the options of a daemon; doc/gophd.8.md says what each means. The tags of a field
-// are its row: category (of it and of those that follow), flag, value (what the help calls
-// it), default, oneof (the words that it may be), needs (the flag without which it does
-// nothing, as it is typed) and usage. Package main makes flags of them.
+// Flags are the options of a daemon, which doc/gophd.8.md documents. Package main makes flags from
+// the tags of the fields: category (of this field and the following ones), flag, value (its
+// placeholder in the help), default, oneof (the permitted words), needs (the flag without which
+// it has no effect, as it is typed) and usage.
 type Flags struct {
 	Root         string   `category:"Content" flag:"root" value:"DIR" usage:"the directory to serve"`
 	VHosts       []string `flag:"vhost" value:"NAME=DIR" usage:"another site, chosen by TLS name or by -listen ADDR=NAME"`
@@ -97,31 +97,31 @@ type Flags struct {
 
 	Version string // of gophd
 
-	// Warnings are about options that do not stop a start.
+	// Warnings are mistakes in options that do not prevent a start.
 	Warnings []error
-	// Variable reports whether an option is set by its variable: messages name it so. A
-	// mistake there that an earlier version did not refuse is a warning, so that no upgrade
-	// stops a server. If nil, all options are flags.
+	// Variable reports whether an option is set by its variable; messages then name the
+	// variable. A mistake there that an earlier version accepted is only a warning, so that
+	// no upgrade stops a server. If nil, all options are flags.
 	Variable func(name string) bool
 
-	failures Failures // what is wrong with the options
+	failures Failures // mistakes that prevent a start
 }
 
-// Settings configure a daemon. Everything that can be checked without touching the
-// machine has been checked.
+// Settings configure a daemon. They are valid as far as that can be checked without looking at
+// the machine.
 type Settings struct {
 	Flags
 	site      site.Config
 	front     func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
 	server    *server.Server                 // its limits; Run adds handler, certificates and log
-	langs     map[string]string              // of hosts that have one of their own
-	search    *sitesearch.Searcher           // nil: none; Run adds the site
+	langs     map[string]string              // by host; "" for all others
+	search    *sitesearch.Searcher           // nil: off; Run adds the site
 	programs  []programs.Mapping
 	hosts     []*virtualHost          // the root's first
 	names     map[string]*virtualHost // of -vhost and -alias
 	endpoints []endpoint
 	certs     []keypair.CertKey
-	account   *sandbox.Identity // of -user; nil: none
+	account   *sandbox.Identity // of -user, or nil
 	logLevel  slog.Level
 }
 
@@ -132,7 +132,7 @@ func (f Failures) Error() string { return f[0].Error() }
 
 func (f Failures) Unwrap() error { return f[0] }
 
-// orNil returns the failures as an error.
+// orNil returns the failures as an error, or nil if there are none.
 func (f Failures) orNil() error {
 	if len(f) == 0 {
 		return nil
@@ -140,14 +140,12 @@ func (f Failures) orNil() error {
 	return f
 }
 
-// Settings checks what the options mean together. Its error is Failures, each from package
-// exit.
+// Settings checks the options together. Its error is Failures, each from package exit.
 func (f Flags) Settings() (*Settings, error) {
 	c := &Settings{Flags: f}
 	c.parts()
 	c.process()
 	c.network()
-	c.browsers()
 	if f.Root == "" {
 		c.refuse("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
 	}
@@ -176,7 +174,7 @@ func Variable(flag string) string {
 	return "GOPHD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// option names an option, with a value, as it is set here: by a flag or by its variable.
+// option returns an option, with a value, as the user sets it: as a flag or a variable.
 func (f *Flags) option(name string, value ...string) string {
 	text, between := "-"+name, " "
 	if f.Variable != nil && f.Variable(name) {
@@ -188,12 +186,13 @@ func (f *Flags) option(name string, value ...string) string {
 	return text
 }
 
-// refuse notes that an option is wrong.
+// refuse adds a failure.
 func (f *Flags) refuse(hint, format string, args ...any) {
 	f.failures = append(f.failures, exit.Usagef(hint, format, args...))
 }
 
-// doubt notes that an option is wrong that earlier versions accepted.
+// doubt adds a failure for a mistake that earlier versions accepted, or a warning if the option
+// is set by its variable.
 func (f *Flags) doubt(name, hint, format string, args ...any) {
 	if f.Variable != nil && f.Variable(name) {
 		f.warn(hint, format, args...)
@@ -202,7 +201,7 @@ func (f *Flags) doubt(name, hint, format string, args ...any) {
 	f.refuse(hint, format, args...)
 }
 
-// warn notes that an option is doubtful.
+// warn adds a warning.
 func (f *Flags) warn(hint, format string, args ...any) {
 	f.Warnings = append(f.Warnings, exit.Usagef(hint, format, args...))
 }
@@ -243,7 +242,7 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 	return c.site, c.programs, c.failures.orNil()
 }
 
-// VirtualHosts returns the directories of -vhost by their names.
+// VirtualHosts returns the directories of -vhost by name.
 func (f Flags) VirtualHosts() (map[string]string, error) {
 	hosts := map[string]string{}
 	c := &Settings{Flags: f}
@@ -254,7 +253,7 @@ func (f Flags) VirtualHosts() (map[string]string, error) {
 	return hosts, c.failures.orNil()
 }
 
-// parts reads -users, -mount, -fastcgi and -vhost.
+// parts parses -users, -mount, -fastcgi, -vhost and -alias.
 func (c *Settings) parts() {
 	c.site = site.Config{Watch: c.Watch, Poll: c.Poll, PollRemote: c.PollRemote, Users: c.Users, Capsules: c.UsersGemini, UsersMinUID: c.UsersMinUID}
 	if c.Search {
@@ -311,9 +310,18 @@ func (c *Settings) parts() {
 	c.parseHosts()
 }
 
-// network checks names, addresses and certificates.
+// network checks names, addresses, certificates and languages.
 func (c *Settings) network() {
-	c.checkHost()
+	// A wrong -host makes menus without a working link.
+	nameAlone := "a name or an address alone: " + c.option("host", "gopher.example.org") + "; the port is " + c.option("port")
+	if _, err := netip.ParseAddr(c.Host); c.Host != "" && err != nil {
+		if u, err := selector.ParseURL("gopher://" + c.Host); err != nil || u.Host != c.Host {
+			c.refuse(nameAlone, "%s", c.option("host", strconv.Quote(c.Host)))
+		} else if !isHostName(hostName(c.Host)) && !strings.Contains(c.Host, "_") {
+			c.doubt("host", nameAlone, "%s is no host name", c.option("host", strconv.Quote(c.Host)))
+		}
+	}
+
 	if c.Metrics != "" {
 		if _, port, err := net.SplitHostPort(c.Metrics); err != nil || port == "" || !isPort(port) {
 			c.refuse(c.option("metrics")+" takes HOST:PORT, such as localhost:9170", "%s is no address", c.option("metrics", strconv.Quote(c.Metrics)))
@@ -328,23 +336,7 @@ func (c *Settings) network() {
 		c.certs = append(c.certs, keypair.CertKey{Cert: c.TLSCert[i], Key: c.TLSKey[i]})
 	}
 	c.parseEndpoints()
-}
 
-// checkHost checks -host: a wrong name makes menus without a working link.
-func (c *Settings) checkHost() {
-	hint := "a name or an address alone: " + c.option("host", "gopher.example.org") + "; the port is " + c.option("port")
-	if _, err := netip.ParseAddr(c.Host); c.Host == "" || err == nil {
-		return
-	}
-	if u, err := selector.ParseURL("gopher://" + c.Host); err != nil || u.Host != c.Host {
-		c.refuse(hint, "%s", c.option("host", strconv.Quote(c.Host)))
-	} else if !isHostName(hostName(c.Host)) && !strings.Contains(c.Host, "_") {
-		c.doubt("host", hint, "%s is no host name", c.option("host", strconv.Quote(c.Host)))
-	}
-}
-
-// browsers checks -http-lang.
-func (c *Settings) browsers() {
 	c.langs = map[string]string{}
 	hint := "a language tag for all hosts, or for one -vhost: " + c.option("http-lang", "en") + ", " + c.option("http-lang", "gopher.example.org=pt-BR")
 	for _, value := range c.HTTPLang {

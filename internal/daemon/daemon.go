@@ -1,5 +1,5 @@
-// Package daemon runs the server process: it opens its sockets, drops needless
-// privileges, serves, obeys signals and systemd, and ends.
+// Package daemon runs the server process: it opens sockets, drops privileges, serves, handles
+// signals, and reports to systemd.
 //
 //	Flags → Settings (checked) → open → serve until SIGTERM → close
 //
@@ -11,22 +11,34 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
+	"net"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/smallnet"
+	"github.com/gophd/gophd/internal/process/accesslog"
+	"github.com/gophd/gophd/internal/process/keypair"
+	"github.com/gophd/gophd/internal/process/logs"
 	"github.com/gophd/gophd/internal/process/metrics"
+	"github.com/gophd/gophd/internal/process/systemd"
+	"github.com/gophd/gophd/internal/source/programs"
+	"github.com/gophd/gophd/internal/source/status"
+	"github.com/gophd/gophd/server"
+	"github.com/gophd/gophd/site"
 )
 
 // Run serves until ctx ends, a signal ends it, or something fails. It logs to stderr.
 // Its errors come from package exit.
 func Run(ctx context.Context, conf *Settings, stderr io.Writer) error {
-	signal.Ignore(syscall.SIGPIPE) // a reader of the log that goes away takes only lines with it
+	signal.Ignore(syscall.SIGPIPE) // if the reader of the log ends, only its lines are lost
 	d := newDaemon(conf, stderr)
 	defer d.close()
 	if err := d.open(ctx); err != nil {
@@ -38,10 +50,8 @@ func Run(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	return d.serve(ctx)
 }
 
-// Check starts as Run does, up to the first reading of the tree, and does not serve. The
-// log, to stderr, shows the same lines as a start. An address that is in use is no error,
-// since gophd may be running. If several things keep gophd from starting, the error is
-// Failures.
+// Check starts as Run does, with the same lines in the log to stderr, but ends after the first
+// scan. An address in use is no error, since gophd may be running. Several errors are Failures.
 func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	d := newDaemon(conf, stderr)
 	defer d.close()
@@ -65,7 +75,7 @@ func Check(ctx context.Context, conf *Settings, stderr io.Writer) error {
 	return nil
 }
 
-// open makes everything ready.
+// open prepares everything for serving.
 func (d *daemon) open(ctx context.Context) error {
 	for _, err := range d.conf.Warnings {
 		d.logWarning(err)
@@ -103,7 +113,8 @@ func (d *daemon) open(ctx context.Context) error {
 	return d.enterSandbox()
 }
 
-// serve serves the listeners. A signal that comes before it says so is obeyed then.
+// serve serves the listeners until ctx ends or a signal stops it. Signals that arrive before
+// systemd is notified are handled afterwards.
 func (d *daemon) serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -133,7 +144,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		tasks.Go(func() error { return metrics.Serve(ctx, d.metrics, d.stats) })
 	}
 	tasks.Go(func() error { d.notify.Watch(ctx, d.alive); return nil })
-	d.notify.Ready() // before a signal is obeyed: a READY=1 after RELOADING=1 would end the reload
+	d.notify.Ready() // before signals are handled: a READY=1 after RELOADING=1 would end the reload
 	go d.obey(signals, stop)
 	err := tasks.Wait()
 	if err == nil {
@@ -142,8 +153,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	return err
 }
 
-// obey handles signals: the first SIGTERM or SIGINT stops, a second
-// ends at once, SIGHUP reads everything again.
+// obey handles signals: SIGHUP reloads everything, the first SIGTERM or SIGINT starts a graceful
+// stop, and a second one ends the process.
 func (d *daemon) obey(signals <-chan os.Signal, stop func()) {
 	stopping := false
 	for sig := range signals {
@@ -172,4 +183,68 @@ func (d *daemon) reread(sig os.Signal) {
 	for _, s := range d.sites() {
 		s.Reload()
 	}
+}
+
+// A daemon is a running gophd.
+type daemon struct {
+	conf      *Settings
+	srv       *server.Server
+	certs     *keypair.Certificates // nil: no TLS
+	hosts     *hosts
+	listeners []listener
+	conn      net.Conn          // of -inetd, instead of listeners
+	notify    *systemd.Notifier // nil without systemd
+	log       *slog.Logger
+	requests  *slog.Logger   // for the server
+	logs      *logs.Logger   // behind log and requests
+	checking  bool           // for gophd check-config: nothing is served
+	access    *accesslog.Log // nil: none
+	stats     *status.Stats  // nil: off
+	page      *status.Page   // nil: off
+	metrics   net.Listener   // nil: none for Prometheus
+	observers observers
+	limiter   answer.Limiter     // of all hosts
+	programs  *programs.Programs // of all hosts
+	cache     *answer.Cache      // of all hosts, or nil
+
+	reloading sync.Mutex
+	asked     time.Time // of the last SIGHUP; zero when all hosts have been read since
+}
+
+func newDaemon(conf *Settings, stderr io.Writer) *daemon {
+	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.LogFormat})
+	d := &daemon{conf: conf, cache: answer.NewCache(conf.Cache), log: l.Logger, requests: l.Requests(), logs: l}
+	if conf.Inetd {
+		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
+	}
+	d.programs = &programs.Programs{Rules: conf.programs, Software: "gophd/" + conf.Version, Log: d.log}
+	return d
+}
+
+// observers are several observers as one.
+type observers []server.Observer
+
+// Observe calls all observers.
+func (o observers) Observe(r server.Served) {
+	for _, one := range o {
+		one.Observe(r)
+	}
+}
+
+// sites returns the sites of all hosts.
+func (d *daemon) sites() []*site.Site {
+	var all []*site.Site
+	for _, h := range d.conf.hosts {
+		all = append(all, h.tree)
+	}
+	return all
+}
+
+// close closes the listeners and the logs.
+func (d *daemon) close() {
+	for _, l := range d.listeners {
+		_ = l.Close()
+	}
+	d.access.Close()
+	d.logs.Close()
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,10 +13,12 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
+	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/server"
 )
 
-func (d *daemon) openServer() (err error) {
+// openServer opens the sites and connects the server with what answers for them.
+func (d *daemon) openServer() error {
 	for _, rule := range d.conf.programs {
 		rule.LogErrors(d.log)
 	}
@@ -39,25 +42,24 @@ func (d *daemon) openServer() (err error) {
 	return d.setTLS()
 }
 
-// hosts hands each request to the host that it is for. A client names a host by TLS, a
-// browser also in its request, a trusted proxy in its header; others have reached an
-// address. No name becomes a path: it is looked up among those that were configured.
+// hosts passes each request to its host. A client names the host by TLS, a browser also in its
+// request, a trusted proxy in its header; for other clients the address decides that they have
+// reached. Names are looked up among the configured ones and never become paths.
 type hosts struct {
 	first   *virtualHost
-	name    string // of the first, if -host says it
+	name    string // of the first, if -host is set
 	machine string // the machine's own name
 	byName  map[string]*virtualHost
 	byAddr  map[netip.AddrPort]named // an unspecified address is any of this port
 }
 
-// named is a host as a client calls it.
+// named is a host under one of its names.
 type named struct {
 	*virtualHost
-	as string // "": it has no name of its own
+	as string // "" for the first host
 }
 
-// own returns a request as it concerns the host: what is written for it has the name that
-// the client knows.
+// own returns a request whose reply names the host as the client does.
 func (h named) own(r *server.Request) *server.Request {
 	if h.as == "" {
 		return r
@@ -90,14 +92,14 @@ func (c *Settings) newHosts() (*hosts, error) {
 	return all, nil
 }
 
-// ServeGopher hands the request on.
+// ServeGopher passes the request to its host.
 func (h *hosts) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	to := h.of(r)
 	r.Site = to.name
 	return to.front.ServeGopher(w, to.own(r))
 }
 
-// Quick hands on a request that may be answered from memory.
+// Quick passes the request to its host.
 func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
 	to := h.of(r)
 	r.Site = to.name
@@ -125,10 +127,9 @@ func (h *hosts) reached(r *server.Request) named {
 	return named{h.first, ""}
 }
 
-// called returns the host that a client asks for by name: one that was configured, else
-// the host of the address, if the name may be its or any name will do. If ok is false, the
-// name is no host's of this server, or TLS has named another site than the request. Two
-// names of one host are one site.
+// called returns the host of a name in a request: a configured one, else the host of the
+// address if the name may be its own, or with anyName. ok is false if this server has no such
+// host, or if the client has named another site by TLS. Names of one host are one site.
 func (h *hosts) called(r *server.Request, name string, anyName bool) (host named, ok bool) {
 	if name == "" {
 		return h.of(r), true
@@ -140,7 +141,7 @@ func (h *hosts) called(r *server.Request, name string, anyName bool) (host named
 	return host, ok || anyName
 }
 
-// resolve looks one name up.
+// resolve looks up one name.
 func (h *hosts) resolve(r *server.Request, name string) (host named, ok bool) {
 	name = strings.Trim(hostName(name), "[]")
 	if host := h.byName[name]; host != nil {
@@ -155,11 +156,12 @@ func (h *hosts) resolve(r *server.Request, name string) (host named, ok bool) {
 	return h.reached(r), mine
 }
 
-// browsed returns what answers a browser that asks for a host by name; nil if that is
-// known to be none of ours. A browser may have reached an address by another one, through
-// a gateway, and nobody may have configured the first host's name.
+// browsed returns the handler for a browser that names a host, or nil if this server has no
+// such host. The browser may have come through a gateway under another address, and the first
+// host's name may not be configured: then any name will do.
 func (h *hosts) browsed(r *server.Request, name string) (http.Handler, *server.Request) {
-	anyName := h.name == "" || len(h.byName) == 0 || isAddr(name) || hostName(name) == "localhost"
+	_, noAddr := netip.ParseAddr(strings.Trim(name, "[]"))
+	anyName := h.name == "" || len(h.byName) == 0 || noAddr == nil || hostName(name) == "localhost"
 	to, ok := h.called(r, name, anyName)
 	if !ok {
 		return nil, r
@@ -167,12 +169,7 @@ func (h *hosts) browsed(r *server.Request, name string) (http.Handler, *server.R
 	return to.web, to.own(r)
 }
 
-func isAddr(name string) bool {
-	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
-	return err == nil
-}
-
-// hostOf returns the host that a request of another protocol is for.
+// hostOf returns the host of a request of another protocol.
 func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
 	h, ok := d.hosts.called(r, name, false)
 	if !ok {
@@ -184,10 +181,10 @@ func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.R
 	return h.front.Host, &own, true
 }
 
-// gopherPort is the port of Gopher in links.
+// gopherPort returns the port of Gopher in links.
 func (d *daemon) gopherPort() int { return d.ports()["gopher"] }
 
-// ports returns the ports in links by the schemes of their URLs.
+// ports returns the ports in links, by URL scheme.
 func (d *daemon) ports() map[string]int {
 	ports := map[string]int{"gopher": 70}
 	for _, l := range slices.Backward(d.listeners) { // the first one counts
@@ -205,4 +202,77 @@ func (d *daemon) ports() map[string]int {
 		}
 	}
 	return ports
+}
+
+// openCerts reads the certificates while gophd is still root, since keys often belong to root.
+func (d *daemon) openCerts() error {
+	if !d.conf.hasTLS() {
+		return nil
+	}
+	d.certs = &keypair.Certificates{Log: d.log}
+	for _, f := range d.conf.certs {
+		if err := d.certs.Add(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setTLS adds the certificates of -tls-self-signed, which belong to the account of -user, and
+// configures TLS if there are any certificates.
+func (d *daemon) setTLS() error {
+	if d.certs == nil {
+		return nil
+	}
+	if d.conf.TLSSelfSigned != "" {
+		if err := d.selfSigned(d.conf.TLSSelfSigned); err != nil {
+			return exit.Hint(err, d.conf.option("tls-self-signed")+" needs a directory that gophd may write to, or one with both files of each pair")
+		}
+	}
+	d.srv.TLS = &tls.Config{
+		GetCertificate: d.certs.Get, MinVersion: tls.VersionTLS12,
+		DynamicRecordSizingDisabled: true, // it is for clients that use a part of a reply
+	}
+	if d.srv.HTTP != nil {
+		offerHTTP(d.srv.TLS)
+	}
+	return nil
+}
+
+// selfSigned adds the certificates in a directory, one for each name of a host. A start creates
+// missing ones; a check does not.
+func (d *daemon) selfSigned(dir string) error {
+	var pairs []keypair.CertKey
+	for _, name := range d.conf.hostNames(d.srv.Host) {
+		if _, made := keypair.Made(dir, name); d.checking && !made {
+			continue
+		}
+		f, err := keypair.SelfSigned(dir, name)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(pairs, f) { // an older one is for several names
+			continue
+		}
+		pairs = append(pairs, f)
+		if err := d.certs.Add(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offerHTTP negotiates HTTP by ALPN (RFC 7301) with clients that offer it. With NextProtos set
+// for all, package tls would refuse clients that offer only other protocols.
+func offerHTTP(conf *tls.Config) {
+	http := conf.Clone()
+	http.NextProtos = []string{"h2", "http/1.1"}
+	conf.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		for _, p := range http.NextProtos {
+			if slices.Contains(hello.SupportedProtos, p) {
+				return http, nil
+			}
+		}
+		return nil, nil
+	}
 }

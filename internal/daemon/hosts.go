@@ -29,8 +29,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A virtualHost is one site and everything that answers for it. The first answers all who
-// ask for no other by name or address; it alone has users, mounts and a search.
+// A virtualHost is one site and everything that answers for it. The first answers all requests
+// that name no other, by name or address; it alone has users, mounts and a search.
 type virtualHost struct {
 	name    string // lower case, without a final dot; "" for the first
 	aliases []string
@@ -39,43 +39,34 @@ type virtualHost struct {
 	tree     *site.Site
 	read     time.Time         // when it was last read from its start
 	front    *gopher.Front     // the tree, its programs, feeds and search
-	enforcer *enforce.Enforcer // nil: robots are not held to anything
+	enforcer *enforce.Enforcer // nil: off
 	web      http.Handler      // for browsers
 	stats    *status.HostStats // nil: off
-	sitemap  *sitemap.Sitemaps // nil: it has none
+	sitemap  *sitemap.Sitemaps // nil: none
 }
 
-// openHosts opens the sites of all hosts. Every option holds for each of them.
+// openHosts opens the sites of all hosts, each with the same options.
 func (d *daemon) openHosts() error {
-	if d.conf.search != nil {
-		err, option := d.openSearch(), d.conf.option("search")
-		if errors.Is(err, search.ErrUnsupported) {
+	// The search index. A check opens none that a running gophd may have open.
+	if s := d.conf.search; s != nil && !(d.checking && s.SearchDir != "") {
+		option := d.conf.option("search")
+		if err := s.Open(context.Background()); errors.Is(err, search.ErrUnsupported) {
 			return exit.Usagef("leave "+option+" out", "%s: %w", option, err)
 		} else if err != nil {
 			return fmt.Errorf("%s: %w", option, err)
 		}
+		if s.SearchDir != "" {
+			for _, name := range search.Files(s.SearchDir) {
+				if info, err := files.Stat(name); err == nil {
+					disk.Withhold(name, info)
+				}
+			}
+		}
 	}
+
 	for i, h := range d.conf.hosts {
 		if err := d.openHost(h, i == 0); err != nil {
 			return exit.Directory(d.conf.option("root"), h.dir, nil, fmt.Errorf("opening the content tree: %w", err))
-		}
-	}
-	return nil
-}
-
-// openSearch opens the search index. A check does not: a gophd that runs has it open.
-func (d *daemon) openSearch() error {
-	if d.checking && d.conf.search.SearchDir != "" {
-		return nil
-	}
-	if err := d.conf.search.Open(context.Background()); err != nil {
-		return err
-	}
-	if dir := d.conf.search.SearchDir; dir != "" {
-		for _, name := range search.Files(dir) {
-			if info, err := files.Stat(name); err == nil {
-				disk.Withhold(name, info)
-			}
 		}
 	}
 	return nil
@@ -120,16 +111,19 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	if len(d.conf.hosts) > 1 {
 		h.front.Host.Hosts = d.hostItems
 	}
-	if d.conf.Enforce != enforce.Off {
-		h.enforcer = &enforce.Enforcer{Mode: d.conf.Enforce, Spare: d.conf.EnforceSpare, Site: h.tree}
+	if mode := d.conf.Enforce; mode == enforce.Slow || mode == enforce.Refuse {
+		h.enforcer = &enforce.Enforcer{Mode: mode, Spare: d.conf.EnforceSpare, Site: h.tree}
 		h.front.Host.Admission = h.enforcer
 	}
-	h.web = d.pages(h, searches)
+	h.web = &web.AddressPage{Host: h.front.Host}
+	if d.conf.HTTP == "view" {
+		h.web = &web.Pages{Host: h.front.Host, Theme: d.conf.HTTPTheme, Search: searches}
+	}
 	return nil
 }
 
-// sitemapURLs returns where robots find the sitemap of a host by one of its names: over
-// Gopher, and over HTTP if browsers see the site. Its listener may have another name.
+// sitemapURLs returns the URLs of a host's sitemap under one of its names: over Gopher, and
+// over HTTP if browsers see the site. The name of its listener may differ.
 func (d *daemon) sitemapURLs(name, listener string) (urls []string) {
 	r := &server.Request{Host: name, Port: cmp.Or(d.portOf(listener), d.gopherPort())}
 	urls = append(urls, answer.GopherURL(r, menu.TypeText, sitemap.Selector))
@@ -140,8 +134,7 @@ func (d *daemon) sitemapURLs(name, listener string) (urls []string) {
 	return urls
 }
 
-// portOf is the port of the listener that a name has for itself, 0 if it has none or -port
-// names the port of all.
+// portOf returns the port of a name's own listener, or 0 if it has none or -port is set.
 func (d *daemon) portOf(name string) (port int) {
 	for _, e := range d.conf.endpoints {
 		if _, at, err := net.SplitHostPort(e.addr); err == nil && e.host != "" && e.host == name && d.srv.Port == 0 {
@@ -151,16 +144,8 @@ func (d *daemon) portOf(name string) (port int) {
 	return port
 }
 
-// pages returns the handler of a site for browsers.
-func (d *daemon) pages(h *virtualHost, search bool) http.Handler {
-	if d.conf.HTTP != "view" {
-		return &web.AddressPage{Host: h.front.Host}
-	}
-	return &web.Pages{Host: h.front.Host, Theme: d.conf.HTTPTheme, Search: search}
-}
-
-// hostItems returns the items of a line "%" in a gophermap: all hosts, each with the port
-// of its own listener, if it has one.
+// hostItems returns the items for a line "%" in a gophermap: all hosts, each with the port of
+// its own listener, if it has one.
 func (d *daemon) hostItems() (items []menu.Item) {
 	for _, h := range d.conf.hosts {
 		it := menu.Item{Type: menu.TypeMenu, Label: h.name, Selector: "/", Host: h.name}
@@ -173,7 +158,7 @@ func (d *daemon) hostItems() (items []menu.Item) {
 	return items
 }
 
-// parseHosts reads -host, -vhost NAME=DIR and -alias NAME=HOST: the hosts, the root's first,
+// parseHosts parses -host, -vhost NAME=DIR and -alias NAME=HOST to the hosts, the root's first,
 // and their names.
 func (c *Settings) parseHosts() {
 	c.hosts, c.names = []*virtualHost{{dir: c.Root}}, map[string]*virtualHost{}
@@ -211,7 +196,7 @@ func (c *Settings) parseHosts() {
 	}
 }
 
-// called returns the host of a name, nil if there is none. The first one's is -host.
+// called returns the host with a name, or nil. -host names the first.
 func (c *Settings) called(name string) *virtualHost {
 	if c.Host != "" && name == hostName(c.Host) {
 		return c.hosts[0]
@@ -219,8 +204,8 @@ func (c *Settings) called(name string) *virtualHost {
 	return c.names[name]
 }
 
-// SelfSigned returns the pairs that -tls-self-signed may have made for the names that the
-// flags say; the first one is that of an earlier gophd.
+// SelfSigned returns the pairs that -tls-self-signed may have made for the names in the flags,
+// preceded by the pair of an earlier gophd.
 func (f Flags) SelfSigned() []keypair.CertKey {
 	c := &Settings{Flags: f}
 	c.parseHosts()
@@ -231,7 +216,7 @@ func (f Flags) SelfSigned() []keypair.CertKey {
 	return pairs
 }
 
-// hostNames returns the names of all hosts, the first one's first.
+// hostNames returns the names of all hosts, beginning with the first host's.
 func (c *Settings) hostNames(first string) (names []string) {
 	for _, h := range c.hosts {
 		names = append(names, cmp.Or(h.name, hostName(first), "localhost"))
@@ -240,12 +225,12 @@ func (c *Settings) hostNames(first string) (names []string) {
 	return names
 }
 
-// hostName is a name as it is compared: in lower case, and without the dot at the end
-// of a name in full, which TLS clients do not send (RFC 6066, section 3).
+// hostName normalizes a name for comparison: lower case, and without a final dot, which TLS
+// clients do not send (RFC 6066 section 3).
 func hostName(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
 
-// isHostName reports whether a name is one that DNS knows: labels of letters,
-// digits and hyphens, at most 253 bytes, and no address.
+// isHostName reports whether a name is a valid DNS name: labels of letters, digits and
+// hyphens, at most 253 bytes, and no address.
 func isHostName(name string) bool {
 	if _, err := netip.ParseAddr(name); err == nil || len(name) > 253 {
 		return false

@@ -20,32 +20,29 @@ import (
 // output.
 func (d *daemon) serveOne(ctx context.Context) error {
 	if _, ok := d.conn.(*stdio); ok && d.srv.Host == "" {
-		d.srv.Host = "localhost" // nobody has reached an address
+		d.srv.Host = "localhost" // a pipe has no address
 	}
 	ctx, stop := context.WithCancel(ctx)
 	var read errgroup.Group
 	for _, s := range d.sites() {
 		read.Go(func() error { return s.Run(ctx) })
 	}
-	d.waitSnapshots(ctx)
+
+	// Wait for the policies of all sites, but not for ever if a file system does not respond:
+	// only a policy decides which names are programs and whether an escaped spelling may be
+	// answered.
+	wait, end := context.WithTimeout(ctx, cmp.Or(max(d.srv.RequestTimeout, 0), 10*time.Second))
+	for _, s := range d.sites() {
+		_, _ = s.Snapshot(wait)
+	}
+	end()
 	d.srv.ServeConn(ctx, d.conn)
 	stop()
 	return read.Wait()
 }
 
-// waitSnapshots waits for the policies of all sites, but not for ever if a file system
-// does not answer. Only a policy decides whether an escaped spelling may be answered and
-// which names are programs.
-func (d *daemon) waitSnapshots(ctx context.Context) {
-	ctx, stop := context.WithTimeout(ctx, cmp.Or(max(d.srv.RequestTimeout, 0), 10*time.Second))
-	defer stop()
-	for _, s := range d.sites() {
-		_, _ = s.Snapshot(ctx)
-	}
-}
-
-// inetdConn makes a connection of standard input and output: they are one
-// socket, or the two ends of pipes, or anything that can be read and written.
+// inetdConn returns standard input and output as a connection: one socket, or two pipes or
+// other files.
 func inetdConn() (net.Conn, error) {
 	if c, err := net.FileConn(os.Stdin); err == nil {
 		return c, nil
@@ -61,8 +58,8 @@ func inetdConn() (net.Conn, error) {
 	return &stdio{in: in, out: out}, nil
 }
 
-// inetdLogger is logger, unless its lines would go to the client: inetd puts the
-// connection on standard error, too, and a shell may join it with standard output.
+// inetdLogger returns logger, or one that discards if standard error is the connection: inetd
+// puts it there, too.
 func inetdLogger(logger *slog.Logger) *slog.Logger {
 	errs, err := os.Stderr.Stat()
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
@@ -80,15 +77,15 @@ func (s *stdio) Read(p []byte) (int, error)  { return s.in.Read(p) }
 func (s *stdio) Write(p []byte) (int, error) { return s.out.Write(p) }
 func (s *stdio) Close() error                { return errors.Join(s.in.Close(), s.out.Close()) }
 
-// LocalAddr is not known; menus name Gopher's own port.
+// LocalAddr is unknown; menus name the default port.
 func (s *stdio) LocalAddr() net.Addr {
 	return &net.TCPAddr{Port: selector.DefaultPort}
 }
 
-// RemoteAddr is not known.
+// RemoteAddr is unknown.
 func (s *stdio) RemoteAddr() net.Addr { return &net.UnixAddr{Net: "pipe"} }
 
-// SetDeadline sets both deadlines. Pipes know them; other files have none.
+// SetDeadline sets both deadlines. Only pipes support them.
 func (s *stdio) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
 }
@@ -99,8 +96,8 @@ func (s *stdio) SetReadDeadline(t time.Time) error { _ = s.in.SetReadDeadline(t)
 // SetWriteDeadline sets the deadline of standard output.
 func (s *stdio) SetWriteDeadline(t time.Time) error { _ = s.out.SetWriteDeadline(t); return nil }
 
-// pollable returns a file that knows deadlines, if f is a pipe. Anything else,
-// such as a terminal, is left as it is: others use it, too.
+// pollable returns a pipe as a file that supports deadlines. It leaves anything else, such as a
+// terminal, unchanged, since other processes share it.
 func pollable(f *os.File) (*os.File, error) {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {

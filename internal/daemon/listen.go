@@ -21,8 +21,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// A protocol is what a listener speaks. A flag names its addresses, and a socket of systemd's
-// may have its name (FileDescriptorName=).
+// A protocol is that of a listener. A flag sets its addresses; a socket from systemd has its
+// name (FileDescriptorName=).
 type protocol struct {
 	name, flag, port string
 	addrs            func(*Flags) []string
@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// An endpoint is where a protocol is to listen.
+// An endpoint is an address to listen at for a protocol.
 type endpoint struct {
 	*protocol
 	typed string // the address as the user gave it
@@ -53,7 +53,7 @@ type listener struct {
 	net.Listener
 }
 
-// parseEndpoints reads the addresses of all protocols.
+// parseEndpoints parses the addresses of all protocols.
 func (c *Settings) parseEndpoints() {
 	taken := map[string]string{}
 	for _, p := range protocols {
@@ -91,7 +91,7 @@ const geminiNeeds = "Gemini is always encrypted: add -tls-self-signed DIR, or -t
 
 func (c *Settings) hasTLS() bool { return len(c.certs) > 0 || c.TLSSelfSigned != "" }
 
-// withPort adds a protocol's port to an address that has none.
+// withPort adds the default port of a protocol to an address without one.
 func withPort(addr, port string) string {
 	if _, _, err := net.SplitHostPort(addr); err == nil {
 		return addr
@@ -102,14 +102,14 @@ func withPort(addr, port string) string {
 	return net.JoinHostPort(strings.Trim(addr, "[]"), port)
 }
 
-// isPort reports whether a program can listen on a port, by number or name.
+// isPort reports whether a port, a number or a name, is valid.
 func isPort(port string) bool {
 	_, err := net.LookupPort("tcp", port)
 	return err == nil
 }
 
-// openSockets takes over the sockets that gophd was started with, and listens at the
-// addresses of the flags; without either, at port 70.
+// openSockets takes over sockets from inetd or systemd, and listens at the addresses of the
+// flags; without either, on port 70.
 func (d *daemon) openSockets(ctx context.Context) (err error) {
 	if d.conf.Inetd {
 		if d.conn, err = inetdConn(); err != nil {
@@ -165,7 +165,7 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 	return failures.orNil()
 }
 
-// listen opens a listener. A check returns none for an address that is in use: gophd may be
+// listen opens a listener. In a check it returns nil for an address in use, since gophd may be
 // running.
 func (d *daemon) listen(ctx context.Context, flag, typed, addr string) (net.Listener, error) {
 	if port, ok := strings.CutPrefix(addr, "localhost:"); ok { // also where /etc/hosts lacks it (RFC 6761)
@@ -215,8 +215,8 @@ func (d *daemon) listen(ctx context.Context, flag, typed, addr string) (net.List
 	return nil, exit.Usagef(d.conf.option(flag)+" takes HOST:PORT, :PORT, HOST or PORT", "%w", named)
 }
 
-// announce logs where each tree can be seen, and one line to try; of the other protocols the
-// URL, and the fingerprint of the certificate by which Gemini's clients know the host.
+// announce logs for each listener the URL; for Gopher also the directory and a command to try,
+// for Gemini the fingerprint of the certificate.
 func (d *daemon) announce() {
 	for _, l := range d.listeners {
 		addr, ok := l.Addr().(*net.TCPAddr)
@@ -254,8 +254,8 @@ func urlHost(host string, port int) string {
 	return net.JoinHostPort(host, strconv.Itoa(port))
 }
 
-// fullName returns the machine's name with its domain, "" if it has none that
-// can be found out quickly.
+// fullName returns the machine's fully qualified name, or "" if it cannot be looked up
+// quickly.
 func fullName(ctx context.Context) string {
 	name, err := os.Hostname()
 	if err != nil || strings.Contains(name, ".") {

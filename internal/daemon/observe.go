@@ -21,7 +21,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// openAccessLog opens the access log. A check makes none.
+// openAccessLog opens the access log. A check does not create it.
 func (d *daemon) openAccessLog() (err error) {
 	name := d.conf.AccessLog
 	if name == "" {
@@ -37,9 +37,9 @@ func (d *daemon) openAccessLog() (err error) {
 	return nil
 }
 
-// logPaths is where the access log is written: a file in its directory, so that
-// a new one can be made when it was rotated; a device, or /dev/stdout, as it is.
-// A pipe without a name needs no right.
+// logPaths returns the paths that the sandbox must keep writable for the access log: the
+// directory of a file, so that it can be created again after a rotation, or a device. An unnamed
+// pipe needs none.
 func logPaths(name string) []string {
 	real, err := files.RealPath(name)
 	if name == "" || err != nil {
@@ -55,7 +55,7 @@ func logPaths(name string) []string {
 	return sandbox.Around(name)
 }
 
-// openStats begins to count, if anybody may see it.
+// openStats starts the statistics if the status page or the metrics need them.
 func (d *daemon) openStats() {
 	if len(d.conf.Status) == 0 && d.metrics == nil {
 		return
@@ -101,10 +101,9 @@ func (d *daemon) reloaded(h *virtualHost, r site.Reload) {
 	}
 }
 
-// alive reports whether gophd works: its handler answers, and connections are accepted.
-// The sandbox keeps gophd from connecting to itself, so the request goes through memory
-// and the kernel reports the length of the queues. The request touches no file: a tree
-// on a disk that hangs is no reason for a restart.
+// alive reports whether the handler answers and connections are accepted. Since the sandbox
+// forbids connecting, the request goes through memory and the kernel reports the lengths of the
+// queues. The request reads no file: a hung disk is no reason for a restart.
 func (d *daemon) alive(ctx context.Context) bool {
 	if !d.answers(ctx) {
 		return false
@@ -118,7 +117,7 @@ func (d *daemon) alive(ctx context.Context) bool {
 	return true
 }
 
-// answers asks the handler for a name that is never served.
+// answers sends the handler a request for a name that is never served.
 func (d *daemon) answers(ctx context.Context) bool {
 	client, conn := net.Pipe()
 	defer func() { _ = client.Close() }()
@@ -138,8 +137,8 @@ func (d *daemon) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// accepts reports whether, before ctx is due, a listener's queue was empty once or the
-// server accepted a connection. It also returns true if gophd ends meanwhile.
+// accepts waits until a listener's queue is empty or the server accepts a connection. It returns
+// false at the deadline of ctx, but true if gophd ends meanwhile.
 func (d *daemon) accepts(ctx context.Context, l net.Listener) bool {
 	before := d.srv.Counts().Accepted
 	for waiting(l) > 0 && d.srv.Counts().Accepted == before {
@@ -152,8 +151,8 @@ func (d *daemon) accepts(ctx context.Context, l net.Listener) bool {
 	return true
 }
 
-// tellProgress logs, every 2 s, the progress of the first scan and then of the search
-// index, until both are complete. It does nothing unless people read the log.
+// tellProgress logs the progress of the first scan and then of the search index every 2 s, until
+// both are complete, if the log goes to a terminal.
 func (d *daemon) tellProgress(ctx context.Context) {
 	if !d.logs.ForPeople() {
 		return

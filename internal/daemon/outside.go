@@ -1,8 +1,8 @@
 package daemon
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,13 +14,13 @@ import (
 	"github.com/gophd/gophd/internal/search"
 )
 
-// An ownFile is what gophd itself reads or writes besides the tree.
+// An ownFile is a file that gophd itself reads or writes, besides the trees.
 type ownFile struct {
 	flag  string   // that names it
-	dir   bool     // whether the flag names its directory
+	dir   bool     // the flag names its directory
 	path  string   // the file
-	with  []string // files that are moved with it
-	state string   // the directory for it of the packaged service
+	with  []string // files that must be moved with it
+	state string   // its directory in the packaged service
 }
 
 // ownFiles lists keys, certificates, the access log and the search index.
@@ -52,66 +52,71 @@ func (f *Flags) ownFiles() (all []ownFile) {
 
 // outside refuses a file of gophd itself that lies in a directory that is served: a client
 // could fetch the private key. The hint moves it out.
-func (f *Flags) outside(p Place, file ownFile, trees servedDirs) error {
+func (c *Settings) outside(p Place, file ownFile, trees servedDirs) error {
 	tree := trees.holding(p.at(file.path))
 	if tree == "" {
 		return nil
 	}
-	hint := f.moveOut(p, file, trees)
+	hint := c.moveOut(p, file, trees)
 	command, _, _ := strings.Cut(hint, "; then ")
 	return &exit.CommandError{Status: exit.Usage, Hint: hint, Mend: command, Err: fmt.Errorf("%s: %s is in the directory of %s: keep it outside the served tree",
-		f.option(file.flag), file.path, tree)}
+		c.option(file.flag), file.path, tree)}
 }
 
-// A servedDir is a directory that is served, and the flag that names it.
+// A servedDir is a directory that is served, and the option that names it.
 type servedDir struct {
-	flag string
-	path string // absolute; of -users a pattern
-	info os.FileInfo
+	flag   string // its name, such as "mount"
+	option string // as it is set
+	path   string // in servedDirs absolute; of -users a pattern
+	info   os.FileInfo
+}
+
+// dirs lists the directories of all hosts, and the mounts.
+func (c *Settings) dirs() (all []servedDir) {
+	for i, h := range c.hosts {
+		if i == 0 {
+			all = append(all, servedDir{flag: "root", option: c.option("root"), path: h.dir})
+		} else {
+			all = append(all, servedDir{flag: "vhost", option: c.option("vhost", h.name+"="+h.dir), path: h.dir})
+		}
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(c.site.Mounts)) {
+		dir := c.site.Mounts[prefix]
+		all = append(all, servedDir{flag: "mount", option: c.option("mount", "/"+prefix+"="+dir), path: dir})
+	}
+	return all
 }
 
 type servedDirs []servedDir
 
 // servedDirs lists the directories of all sites: roots, mounts and homes.
-func (f *Flags) servedDirs(p Place) (all servedDirs) {
-	add := func(flag, dir string) {
-		if dir == "" {
-			return
+func (c *Settings) servedDirs(p Place) servedDirs {
+	all := c.dirs()
+	for i := range all {
+		all[i].path, _ = filepath.Abs(p.at(all[i].path))
+		all[i].info, _ = files.Stat(all[i].path)
+	}
+	if c.Users == "" {
+		return all
+	}
+	homes, links := c.userDirs(p)
+	real, err := files.RealPath(p.at(homes))
+	for _, pattern := range c.userPatterns() {
+		_, below, _ := strings.Cut(pattern, "/*")
+		all = append(all, servedDir{option: c.option("users"), path: p.at(pattern)})
+		if err == nil {
+			all = append(all, servedDir{option: c.option("users"), path: filepath.Join(real, "*") + below})
 		}
-		if abs, err := filepath.Abs(p.at(dir)); err == nil {
-			dir = abs
-		}
+	}
+	for _, dir := range links {
 		info, _ := files.Stat(dir)
-		all = append(all, servedDir{flag, dir, info})
-	}
-	add(f.option("root"), f.Root)
-	for _, v := range f.VHosts {
-		_, dir, _ := strings.Cut(v, "=")
-		add(f.option("vhost", v), dir)
-	}
-	for _, m := range f.Mounts {
-		_, dir, _ := strings.Cut(m, "=")
-		add(f.option("mount", m), dir)
-	}
-	for _, pattern := range f.userPatterns() {
-		above, below, _ := strings.Cut(pattern, "/*")
-		all = append(all, servedDir{flag: f.option("users"), path: p.at(pattern)})
-		if real, err := files.RealPath(p.at(cmp.Or(above, "/"))); err == nil {
-			all = append(all, servedDir{flag: f.option("users"), path: filepath.Join(real, "*") + below})
-		}
-	}
-	if f.Users != "" {
-		_, links := f.userDirs(p)
-		for _, dir := range links {
-			info, _ := files.Stat(dir)
-			all = append(all, servedDir{f.option("users"), dir, info})
-		}
+		all = append(all, servedDir{option: c.option("users"), path: dir, info: info})
 	}
 	return all
 }
 
-// holding returns the flag of the directory that a path lies in, by its name or without
-// the links in it; "" if it lies in none.
+// holding returns the option of the directory that contains a path, as it is written or with
+// its links resolved, or "" if none does.
 func (s servedDirs) holding(path string) string {
 	abs, _ := filepath.Abs(path)
 	for _, start := range []string{abs, realPath(path)} {
@@ -120,7 +125,7 @@ func (s servedDirs) holding(path string) string {
 			for _, dir := range s {
 				matches, _ := filepath.Match(dir.path, at)
 				if at == dir.path || matches || info != nil && dir.info != nil && os.SameFile(info, dir.info) {
-					return dir.flag
+					return dir.option
 				}
 			}
 			if at == filepath.Dir(at) {
@@ -131,7 +136,7 @@ func (s servedDirs) holding(path string) string {
 	return ""
 }
 
-// realPath resolves the links of a path, the end of which may not exist yet.
+// realPath resolves the links of a path, whose last elements need not exist.
 func realPath(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -149,9 +154,9 @@ func realPath(path string) string {
 
 // moveOut returns the hint: commands that move the file out of all trees, and the setting
 // to change.
-func (f *Flags) moveOut(p Place, o ownFile, trees servedDirs) string {
+func (c *Settings) moveOut(p Place, o ownFile, trees servedDirs) string {
 	// Choose a directory that no flag serves.
-	candidates := []string{realPath(f.Root) + "-private", o.state}
+	candidates := []string{realPath(c.Root) + "-private", o.state}
 	if systemd.InUnit() {
 		slices.Reverse(candidates)
 	}
@@ -168,7 +173,7 @@ func (f *Flags) moveOut(p Place, o ownFile, trees servedDirs) string {
 	if o.dir {
 		setting = to
 	}
-	change := f.option(o.flag, setting)
+	change := c.option(o.flag, setting)
 
 	var there []string
 	for _, name := range append([]string{own}, o.with...) {

@@ -22,28 +22,27 @@ import (
 	"github.com/gophd/gophd/internal/stall"
 )
 
-// A Precondition is something that a start needs of the machine. A start stops at the first
-// that fails, gophd check-config prints all, and gophd doctor tests them where the unit runs.
+// A Precondition is a requirement of a start. A start stops at the first that fails, gophd
+// check-config prints all that fail, and gophd doctor tests them in the namespaces of the unit.
 type Precondition struct {
 	Name string       // of the group: directories, homes, writable, …
-	What string       // is tested, such as a directory
-	Test func() error // returns nil, or an *exit.CommandError that says what to do
-	Warn bool         // gophd starts without it, and logs why it fails
+	What string       // the object of the test, such as a directory
+	Test func() error // returns nil, or an *exit.CommandError with a hint
+	Warn bool         // the start goes on and logs the failure
 
-	// Flag names What, and Usual is a value of Flag that the shipped unit lets gophd write to;
-	// of group writable.
+	// In the group writable, Flag sets What, and Usual is a value of Flag that the packaged
+	// unit permits.
 	Flag, Usual string
 }
 
-// A Place is where a gophd starts: the account that serves, and the directory that shows the
-// files of its machine. The zero value is this process; doctor runs in one like the
-// service's.
+// A Place is where a gophd starts: its account and its root directory. The zero value is this
+// process; doctor uses the service's.
 type Place struct {
 	Account *sandbox.Identity // If nil, the account of this process
 	Machine string            // If "", /
 }
 
-// here is where this process starts: root becomes the account of -user.
+// here returns the Place of this process. Root becomes the account of -user.
 func (c *Settings) here() Place {
 	if os.Geteuid() != 0 {
 		return Place{}
@@ -51,10 +50,10 @@ func (c *Settings) here() Place {
 	return Place{Account: c.account}
 }
 
-// files makes the calls of the start that may wait for a file system.
+// files makes calls that a file system may delay.
 var files = disk.Guarded(&stall.Guard{})
 
-// at is where a file of the machine is found.
+// at returns the path of a file of the machine in this process.
 func (p Place) at(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil || p.Machine == "" {
@@ -63,7 +62,7 @@ func (p Place) at(path string) string {
 	return filepath.Join(p.Machine, abs)
 }
 
-// may returns why the account may not use a file; the cause alone, without the file's name.
+// may returns why the account cannot access a file: the cause alone, without the file's name.
 func (p Place) may(path string, what uint32) error {
 	path = p.at(path)
 	if err := files(path, func() error { return p.Account.Access(path, what) }); err != nil {
@@ -72,7 +71,7 @@ func (p Place) may(path string, what uint32) error {
 	return nil
 }
 
-// hidden reports whether this process is in a unit that hides a path.
+// hidden reports whether the unit of this process hides a path.
 func (p Place) hidden(path string) bool {
 	if !systemd.InUnit() {
 		return false
@@ -83,8 +82,7 @@ func (p Place) hidden(path string) bool {
 	return systemd.Hidden(abs) || errors.As(err, &behind) && systemd.Hidden(behind.Path)
 }
 
-// Preconditions lists what a start in a place needs, in the order in which a fault explains
-// those that follow.
+// Preconditions lists the requirements of a start in a place, causes before their effects.
 func (c *Settings) Preconditions(p Place) (all []Precondition) {
 	need := func(name, what string, test func() error) {
 		all = append(all, Precondition{Name: name, What: what, Test: test})
@@ -99,18 +97,15 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 	}
 
 	// The directories that are served.
-	need("directories", c.Root, func() error { return c.served(p, "root", "opening the content tree: "+c.Root, c.Root) })
-	for _, h := range c.hosts[1:] {
-		need("directories", h.dir, func() error { return c.served(p, "vhost", c.option("vhost", h.name+"="+h.dir), h.dir) })
+	for _, d := range c.dirs() {
+		need("directories", d.path, func() error { return c.served(p, d) })
 	}
 	for _, prefix := range slices.Sorted(maps.Keys(c.site.Mounts)) {
-		dir := c.site.Mounts[prefix]
-		typed := c.option("mount", "/"+prefix+"="+dir)
-		need("directories", dir, func() error { return c.served(p, "mount", typed, dir) })
 		parent := filepath.Join(c.Root, filepath.Dir(prefix))
 		need("directories", parent, func() error {
 			if info, err := files.Stat(p.at(parent)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent), "%s: there is no directory %s in %s", typed, filepath.Dir(prefix), c.Root)
+				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent), "%s: there is no directory %s in %s",
+					c.option("mount", "/"+prefix+"="+c.site.Mounts[prefix]), filepath.Dir(prefix), c.Root)
 			}
 			return nil
 		})
@@ -195,8 +190,8 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 	return all
 }
 
-// test tests the preconditions of a start. It logs those that only warn, and stops at the
-// first that fails unless all are wanted.
+// test tests the preconditions of a start and returns the failures: the first, or all. It logs
+// failures that are only warnings.
 func (d *daemon) test(all bool) (failures Failures) {
 	for _, p := range d.conf.Preconditions(d.conf.here()) {
 		err := p.Test()
@@ -222,31 +217,35 @@ func (d *daemon) logWarning(err error) {
 	d.log.Warn(err.Error())
 }
 
-// mend is an error that one command mends.
+// mend returns an error whose hint is a command.
 func mend(status int, command, format string, args ...any) error {
 	return &exit.CommandError{Status: status, Err: fmt.Errorf(format, args...), Hint: command, Mend: command}
 }
 
-// served reports why a directory cannot be served; what begins the message.
-func (c *Settings) served(p Place, name, what, dir string) error {
-	info, err := files.Stat(p.at(dir))
+// served reports why a directory cannot be served.
+func (c *Settings) served(p Place, d servedDir) error {
+	info, err := files.Stat(p.at(d.path))
 	if err == nil && !info.IsDir() {
 		err = syscall.ENOTDIR
 	}
 	if err == nil {
-		err = p.may(dir, sandbox.MayRead|sandbox.MayEnter)
+		err = p.may(d.path, sandbox.MayRead|sandbox.MayEnter)
+	}
+	what := d.option
+	if d.flag == "root" {
+		what = "opening the content tree: " + d.path
 	}
 	switch {
-	case err != nil && p.hidden(dir):
-		return mend(exit.Usage, systemd.Activate("root"), "%s: the unit hides %s", what, dir)
+	case err != nil && p.hidden(d.path):
+		return mend(exit.Usage, systemd.Activate("root"), "%s: the unit hides %s", what, d.path)
 	case err != nil:
-		return exit.Directory(c.option(name), dir, p.Account, fmt.Errorf("%s: %w", what, diag.Cause(err)))
+		return exit.Directory(c.option(d.flag), d.path, p.Account, fmt.Errorf("%s: %w", what, diag.Cause(err)))
 	}
 	return nil
 }
 
-// writable reports why the server cannot write to a file, or into a directory; usual is where
-// the unit lets it.
+// writable reports why the server cannot write to a file or into a directory. The unit permits
+// usual.
 func (c *Settings) writable(p Place, name, value, path, usual string) error {
 	err := p.may(path, sandbox.MayWrite)
 	if err == nil {
@@ -288,8 +287,8 @@ func (c *Settings) readablePair(p Place, f keypair.CertKey) error {
 	return nil
 }
 
-// ownersSeen refuses -users where the kernel shows several owners as one, as it does with
-// PrivateUsers=yes of systemd: then a link to another user's directory would pass for one's own.
+// ownersSeen refuses -users where the kernel shows several owners as one, as with
+// PrivateUsers=yes of systemd: a link to another user's directory would seem to be the user's own.
 func (c *Settings) ownersSeen(p Place) error {
 	from := c.site.UsersMinUID
 	text, err := files.ReadFile(p.at("/proc/self/uid_map"), 1<<20)
@@ -306,7 +305,7 @@ func (c *Settings) ownersSeen(p Place) error {
 		"%s: gophd cannot see whose files are whose: its uid map lacks some of %d to %d", c.option("users"), from, last)}
 }
 
-// maxUserUID is the last uid of a person's account (UID_MAX of login.defs).
+// maxUserUID is the highest uid of a user (UID_MAX in login.defs).
 const maxUserUID = 60000
 
 // covers reports whether a line of a uid_map (user_namespaces(7)) maps all uids from first to
@@ -321,7 +320,7 @@ func covers(uidMap string, first, last int) bool {
 	return false
 }
 
-// homesSeen reports why no home can be seen, as with ProtectHome=yes of systemd.
+// homesSeen reports why no home is visible, as with ProtectHome=yes of systemd.
 func (c *Settings) homesSeen(p Place) error {
 	homes, _ := c.userDirs(p)
 	at := p.at(homes)
@@ -350,8 +349,8 @@ func (c *Settings) homesSeen(p Place) error {
 	return e
 }
 
-// userDirs returns the directory of the homes that -users names, and the directories of
-// users to which links in it lead.
+// userDirs returns the directory of homes in -users, and directories elsewhere that users have
+// linked from there.
 func (f *Flags) userDirs(p Place) (homes string, links []string) {
 	homes, _, _ = strings.Cut(f.Users, "/*")
 	homes = cmp.Or(filepath.Clean(homes), "/")
@@ -376,7 +375,7 @@ func (f *Flags) userPatterns() []string {
 	return slices.DeleteFunc([]string{f.Users, f.UsersGemini}, func(pattern string) bool { return pattern == "" })
 }
 
-// asUser is how gophd serves without root's rights.
+// asUser returns the hint how to serve without root's rights.
 func (c *Settings) asUser() string {
 	name := "NAME"
 	for _, known := range []string{"nobody", "_gopher", "gopher", "gophd"} {
@@ -390,8 +389,8 @@ func (c *Settings) asUser() string {
 	return c.option("user", name) + " drops root's privileges once gophd listens"
 }
 
-// Doubt reports why a directory is probably not meant to be the root, with a hint. Both
-// are "" if nothing speaks against it.
+// Doubt reports why a directory is probably not the intended root, with a hint, or "" twice if
+// the root looks intended.
 func Doubt(root string) (doubt, hint string) {
 	real, err := resolved(root)
 	if err != nil {

@@ -3,9 +3,7 @@ package daemon
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
@@ -14,9 +12,9 @@ import (
 	"github.com/gophd/gophd/internal/watch"
 )
 
-// becomeUser drops root's privileges, if -user asks for it. The listeners are open by
-// then. Everything else is opened as that user, so files that it may not read are
-// reported at once and not at the next reload.
+// becomeUser switches to the account of -user, once the listeners are open. Everything else is
+// opened as that account, so files that it cannot read are reported at once and not at the next
+// reload.
 func (d *daemon) becomeUser() error {
 	u := d.conf.account
 	if u == nil {
@@ -35,7 +33,7 @@ func (d *daemon) becomeUser() error {
 	return nil
 }
 
-// enterSandbox drops, last before serving, all rights that serving does not need.
+// enterSandbox is the last step before serving: it drops all rights that serving does not need.
 func (d *daemon) enterSandbox() error {
 	mode := d.conf.Sandbox
 	if mode == "off" {
@@ -45,32 +43,32 @@ func (d *daemon) enterSandbox() error {
 	if err != nil {
 		return err
 	}
-	holds, err := sandbox.Enter(paths)
+	inForce, err := sandbox.Enter(paths)
 	switch {
 	case mode == "require" && err != nil:
 		return exit.Hint(err, d.conf.option("sandbox", "auto")+" does what the kernel can")
-	case mode == "require" && !holds.Full():
+	case mode == "require" && !inForce.Full():
 		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; "+d.conf.option("sandbox", "auto")+" uses what the kernel offers",
-			"%s: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", d.conf.option("sandbox", "require"), holds.ABI, holds.Calls)
+			"%s: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", d.conf.option("sandbox", "require"), inForce.ABI, inForce.Calls)
 	case err != nil:
 		d.log.Warn("no sandbox", "error", err)
 		return nil
 	}
-	d.log.Info(diag.EventSandboxed, "forbidden", holds)
+	d.log.Info(diag.EventSandboxed, "forbidden", inForce)
 	return nil
 }
 
-// needed lists what serving reads and writes.
+// needed lists the files that serving reads and writes.
 func (d *daemon) needed() (sandbox.Paths, error) {
 	var read []string
-	for _, dir := range d.dirs() {
-		paths, err := sandbox.Tree(dir)
+	for _, dir := range d.conf.dirs() {
+		paths, err := sandbox.Tree(dir.path)
 		if err != nil {
 			return sandbox.Paths{}, err
 		}
 		read = append(read, paths...)
 		if d.conf.SandboxParent {
-			read = append(read, sandbox.Around(dir)...)
+			read = append(read, sandbox.Around(dir.path)...)
 		}
 	}
 	if d.conf.Users != "" {
@@ -99,13 +97,4 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 		keep = []string{s.SearchDir}
 	}
 	return sandbox.Paths{Read: read, Append: logPaths(d.conf.AccessLog), Keep: keep, Connect: connect}, nil
-}
-
-// dirs are the directories of all sites and mounts.
-func (d *daemon) dirs() []string {
-	var dirs []string
-	for _, h := range d.conf.hosts {
-		dirs = append(dirs, h.dir)
-	}
-	return slices.AppendSeq(dirs, maps.Values(d.conf.site.Mounts))
 }

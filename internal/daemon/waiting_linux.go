@@ -8,8 +8,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// waiting returns how many connections the kernel holds that were not accepted yet, 0 if
-// that is unknown. TCP_INFO reports the number of a listener as unacked.
+// waiting returns the number of connections in a listener's queue (in TCP_INFO unacked), or 0 if
+// it is unknown.
 func waiting(l net.Listener) (n int) {
 	if shared, ok := l.(server.SharedListener); ok {
 		l = shared.Listener

@@ -4,5 +4,5 @@ package daemon
 
 import "net"
 
-// waiting has no form for this system.
+// waiting is not implemented on this system.
 func waiting(net.Listener) int { return 0 }

@@ -86,15 +86,6 @@ func TestIPs(t *testing.T) {
 	if got := Full.Name(netip.Addr{}); got != "-" {
 		t.Errorf("unknown: %q", got)
 	}
-	var p IPs
-	for text, want := range map[string]IPs{"full": Full, "masked": Masked, "none": None} {
-		if err := p.UnmarshalText([]byte(text)); err != nil || p != want {
-			t.Errorf("%s: %v, %v", text, p, err)
-		}
-	}
-	if p.UnmarshalText([]byte("some")) == nil {
-		t.Error("some is taken")
-	}
 }
 
 func read(t *testing.T, name string) string {

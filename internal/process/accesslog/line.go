@@ -43,29 +43,14 @@ func quoted(s string) string {
 }
 
 // IPs is the form of addresses in logs.
-type IPs int
+type IPs string
 
 // The forms.
 const (
-	Full   IPs = iota // the whole address
-	Masked            // the network: /24 of IPv4, /48 of IPv6
-	None              // -
+	Full   IPs = "full"   // the whole address
+	Masked IPs = "masked" // the network: /24 of IPv4, /48 of IPv6
+	None   IPs = "none"   // -
 )
-
-// UnmarshalText parses full, masked or none.
-func (p *IPs) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "full":
-		*p = Full
-	case "masked":
-		*p = Masked
-	case "none":
-		*p = None
-	default:
-		return strconv.ErrSyntax
-	}
-	return nil
-}
 
 // Name formats an address. It returns "-" if the address is invalid.
 func (p IPs) Name(a netip.Addr) string {

@@ -35,24 +35,14 @@ import (
 )
 
 // A Mode is the treatment of a request that robots.txt denies.
-type Mode int
+type Mode string
 
 // The modes.
 const (
-	Off    Mode = iota
-	Slow        // it is answered late
-	Refuse      // it is answered with an error of the kind server.Forbidden
+	Off    Mode = "off"
+	Slow   Mode = "slow"   // it is answered late
+	Refuse Mode = "refuse" // it is answered with an error of the kind server.Forbidden
 )
-
-// UnmarshalText reads off, slow or refuse.
-func (m *Mode) UnmarshalText(text []byte) error {
-	i := slices.Index([]string{"off", "slow", "refuse"}, string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown mode %q", text)
-	}
-	*m = Mode(i)
-	return nil
-}
 
 const (
 	remembered = 24 * time.Hour   // how long a fetch of robots.txt counts (RFC 9309 section 2.4)
@@ -93,11 +83,11 @@ type fetcher struct {
 	robot   bool
 	reader  bool // it had requested a menu before
 	fetched time.Time
-	menu    time.Time // when it looked at a menu
+	menu    time.Time // of its last request for a menu
 	rules   *siteRules
-	asked   int       // selectors since it fetched the file
-	denied  int       // those that the file denies
-	next    time.Time // when it may ask again
+	asked   int       // requests since it fetched the file
+	denied  int       // requests that the file denies
+	next    time.Time // from when on a request is not delayed
 }
 
 // siteRules are the rules of a robots.txt for all robots.
@@ -111,7 +101,7 @@ type siteRules struct {
 
 // Admit delays or refuses a request that a robot should not have sent.
 func (e *Enforcer) Admit(r *server.Request) error {
-	from := block(r.Remote.Addr())
+	from := server.Block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
 		if _, err := e.Site.Snapshot(r.Context()); err == nil && !r.Embedded {
 			e.fetched(from)
@@ -133,7 +123,7 @@ func (e *Enforcer) Admit(r *server.Request) error {
 
 // AdmitNow reports whether the client has never fetched robots.txt or need not be limited.
 func (e *Enforcer) AdmitNow(r *server.Request) bool {
-	from := block(r.Remote.Addr())
+	from := server.Block(r.Remote.Addr())
 	if answer.IsRobots(r.Selector) {
 		if e.Site.Now() == nil {
 			return false
@@ -151,9 +141,6 @@ func (e *Enforcer) AdmitNow(r *server.Request) bool {
 	e.read(from, r.Selector)
 	return true
 }
-
-// block returns the address that identifies a client.
-func block(a netip.Addr) netip.Addr { return server.Block(a) }
 
 // isMenu reports whether a selector is that of an existing menu. A robot could invent others.
 func (e *Enforcer) isMenu(sel string) bool {
@@ -205,7 +192,9 @@ func (e *Enforcer) fetched(from netip.Addr) {
 		delete(e.readers, from)
 	}
 	c.reader = !c.menu.IsZero() && now.Sub(c.menu) < browsing
-	c.fetched, c.rules, c.asked = now, e.rulesOf(snap), 0
+	c.fetched = now
+	c.rules = e.rulesOf(snap)
+	c.asked = 0
 }
 
 // forget makes room for another client.
@@ -266,11 +255,7 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.known[from]
-	if c == nil {
-		e.read(from, sel)
-		return 0, ""
-	}
-	if now.Sub(c.fetched) >= remembered {
+	if c == nil || now.Sub(c.fetched) >= remembered {
 		delete(e.known, from)
 		e.read(from, sel)
 		return 0, ""
@@ -284,9 +269,12 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	if c.reader && !c.robot {
 		return 0, ""
 	}
-	delay := time.Duration(0)
+	delay := time.Duration(0) // the minimum time between two requests
 	if e.Mode == Slow {
-		delay = c.rules.interval(now)
+		delay = c.rules.delay
+		if rate, ok := readers.EffectiveRate(c.rules.rates, now); ok {
+			delay = max(delay, rate.Interval())
+		}
 	}
 	if !c.rules.rules.Allowed(selector.URIPath(sel)) {
 		if c.denied++; c.denied > forgiven {
@@ -312,15 +300,6 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	}
 	c.next = c.next.Add(delay)
 	return 0, ""
-}
-
-// interval returns the minimum time between two requests.
-func (o *siteRules) interval(now time.Time) time.Duration {
-	rate, ok := readers.EffectiveRate(o.rates, now)
-	if !ok {
-		return o.delay
-	}
-	return max(o.delay, rate.Interval())
 }
 
 // hold delays a request. It returns false if the request's context ended first.
@@ -351,12 +330,12 @@ func (e *Enforcer) time() time.Time {
 
 // Totals counts an Enforcer's decisions.
 type Totals struct {
-	Robots          int // that are held now
+	Robots          int // clients that count as robots now
 	Slowed, Refused int64
 	Worst           []tally.Count[netip.Addr] // at most 10
 }
 
-// Totals returns what was done until now. A nil Enforcer has done nothing.
+// Totals returns the counts since the start. They are zero for a nil Enforcer.
 func (e *Enforcer) Totals() Totals {
 	if e == nil {
 		return Totals{}

@@ -374,15 +374,3 @@ func TestSlowIsLate(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
-
-func TestMode(t *testing.T) {
-	for text, want := range map[string]Mode{"off": Off, "slow": Slow, "refuse": Refuse} {
-		var m Mode
-		if err := m.UnmarshalText([]byte(text)); err != nil || m != want {
-			t.Errorf("%s: %v %v", text, m, err)
-		}
-	}
-	if err := new(Mode).UnmarshalText([]byte("kill")); err == nil {
-		t.Error("kill is a mode")
-	}
-}

@@ -114,7 +114,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 func TestOlderPairStays(t *testing.T) {
 	dir := t.TempDir()
 	older := Older(dir)
-	treetest.Must(t, older.make(dir, []string{"a.example", "vm", "localhost"}))
+	treetest.Must(t, older.make(dir, "a.example"))
 	if f := made(t, dir, "a.example"); f != older {
 		t.Errorf("a.example has %v", f)
 	}

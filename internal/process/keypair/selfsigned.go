@@ -28,7 +28,7 @@ func SelfSigned(dir, name string) (CertKey, error) {
 	if made {
 		return f, nil
 	}
-	if err := f.make(dir, []string{name}); err != nil {
+	if err := f.make(dir, name); err != nil {
 		return CertKey{}, fmt.Errorf("making a self-signed certificate: %w", err)
 	}
 	return f, nil
@@ -70,7 +70,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-func (f CertKey) make(dir string, hosts []string) error {
+// make creates the pair, for a host name or an address.
+func (f CertKey) make(dir, host string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -79,7 +80,21 @@ func (f CertKey) make(dir string, hosts []string) error {
 	if err != nil {
 		return err
 	}
-	template := template(hosts)
+	template := &x509.Certificate{
+		SerialNumber:          new(big.Int).SetInt64(time.Now().UnixNano()),
+		Subject:               pkix.Name{CommonName: "gophd"},
+		NotBefore:             time.Now().Add(-time.Hour), // for clients whose clocks are slow
+		NotAfter:              time.Now().Add(lifetime),
+		KeyUsage:              x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true,
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
+		template.Subject.CommonName = host
+	}
 	certDER, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return err
@@ -91,29 +106,6 @@ func (f CertKey) make(dir string, hosts []string) error {
 		return err
 	}
 	return writePEM(f.Cert, "CERTIFICATE", certDER, 0o644)
-}
-
-func template(hosts []string) *x509.Certificate {
-	t := &x509.Certificate{
-		SerialNumber:          new(big.Int).SetInt64(time.Now().UnixNano()),
-		NotBefore:             time.Now().Add(-time.Hour), // for clients whose clocks are slow
-		NotAfter:              time.Now().Add(lifetime),
-		KeyUsage:              x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true,
-	}
-	for _, h := range hosts {
-		if ip := net.ParseIP(h); ip != nil {
-			t.IPAddresses = append(t.IPAddresses, ip)
-		} else if h != "" {
-			t.DNSNames = append(t.DNSNames, h)
-		}
-	}
-	t.Subject = pkix.Name{CommonName: "gophd"}
-	if len(t.DNSNames) > 0 {
-		t.Subject.CommonName = t.DNSNames[0]
-	}
-	return t
 }
 
 // writePEM writes a PEM file atomically.

@@ -130,7 +130,7 @@ func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 				m, failed = sendPart(int(out), int(in), int(min(n-sent, maxSend)))
 				switch {
 				case m > 0:
-					if sent += int64(m); sent < n && c.overdue() {
+					if sent += int64(m); sent < n && !c.until.IsZero() && !time.Now().Before(c.until) {
 						failed = os.ErrDeadlineExceeded
 						return true
 					}
@@ -148,8 +148,6 @@ func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 	}
 	return sent, errors.Join(err, ctrlErr)
 }
-
-func (c *Conn) overdue() bool { return !c.until.IsZero() && !time.Now().Before(c.until) }
 
 // sendPart calls SendFile, or returns ErrBusy if maxInKernel calls are running.
 func sendPart(out, in, n int) (int, error) {
