@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"container/heap"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ type class struct {
 	by     []*note  // the annotations that name them, without joined ones
 	more   int      // about how many bytes their rules take beyond those for everybody
 	struck []strike // Allows that do not count for them
-	joined bool     // what joined directories state holds for all of them (see join.go)
+	joined bool     // what joined directories state holds for all of them (see share.go)
 }
 
 // virtual are the robots of Gemini that one program may be several of. It obeys the groups
@@ -35,26 +34,17 @@ type treated struct {
 }
 
 // hasGroup reports whether an annotation states something about the robot.
-func (t *treated) hasGroup() bool { return t.key != treatment{} || t.joined }
+func (t *treated) hasGroup() bool { return t.key != 0 || t.joined }
 
 // treatment is equal for robots that the same annotations treat alike: a hash of these,
-// with keys that nobody knows.
-type treatment [2]uint64
+// with a seed that no author can know.
+type treatment uint64
 
-var treatmentSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+var treatmentSeed = maphash.MakeSeed()
 
 // treatmentOf returns the treatment by one set of one annotation. Those of several add up.
-func treatmentOf(note, number int) (t treatment) {
-	for i := range t {
-		t[i] = maphash.Comparable(treatmentSeeds[i], [2]int{note, number})
-	}
-	return t
-}
-
-func (t *treatment) add(other treatment) {
-	for i := range t {
-		t[i] += other[i]
-	}
+func treatmentOf(note, number int) treatment {
+	return treatment(maphash.Comparable(treatmentSeed, [2]int{note, number}))
 }
 
 // classesOf groups the robots that are treated alike. Everybody comes first.
@@ -74,7 +64,7 @@ func classesOf(notes []*note, names *names) []*class {
 			case n.joined && names.robots[a.robot].token != veronica:
 				r.joined = true
 			default:
-				r.key.add(by[a.set])
+				r.key += by[a.set]
 				r.by = append(r.by, n)
 				r.more += set.size - n.size
 			}
@@ -91,7 +81,7 @@ func classesOf(notes []*note, names *names) []*class {
 				robots = append(robots, treated{})
 			}
 			robots[i].named = true
-			robots[i].key.add(treatmentOf(-1, 0))
+			robots[i].key += treatmentOf(-1, 0)
 		}
 	}
 
@@ -173,12 +163,11 @@ func parts[T any](name string, names map[string]T, fn func(part string)) {
 // comes the group with the most names of those whose names are all free; if there is none,
 // the free names of the group that has the most of them, and the rest of it later.
 
-// stack is a group that waits to be written.
+// stack is a group of which names are still to be written.
 type stack struct {
 	section *section
-	names   []string // those that are left, in order
+	names   []string // in order
 	blocked int      // names that are not free
-	ready   int      // its index in the heap; -1: it is not in it
 }
 
 // stacked orders the sections behind the first one, and splits those that cannot be
@@ -187,13 +176,14 @@ func stacked(sections []section) []section {
 	owner := map[string]*stack{} // by name in lower case
 	var stacks []*stack
 	for i := range sections[1:] {
-		s := &stack{section: &sections[i+1], names: slices.Clone(sections[i+1].names), ready: -1}
+		s := &stack{section: &sections[i+1], names: slices.Clone(sections[i+1].names)}
 		slices.SortFunc(s.names, compareNames)
 		stacks = append(stacks, s)
 		for _, name := range s.names {
 			owner[strings.ToLower(name)] = s
 		}
 	}
+	slices.SortFunc(stacks, func(a, b *stack) int { return compareNames(a.names[0], b.names[0]) })
 	longer := map[string]int{} // for each name, how many that contain it are not yet written
 	for name, s := range owner {
 		parts(name, owner, func(part string) {
@@ -202,94 +192,49 @@ func stacked(sections []section) []section {
 			}
 		})
 	}
-	var ready stackHeap
+	isBlocked := func(name string) bool { return longer[strings.ToLower(name)] > 0 }
 	for _, s := range stacks {
 		for _, name := range s.names {
-			if longer[strings.ToLower(name)] > 0 {
+			if isBlocked(name) {
 				s.blocked++
 			}
-		}
-		if s.blocked == 0 {
-			heap.Push(&ready, s)
 		}
 	}
 
 	list := sections[:1:1]
-	for left := len(stacks); left > 0; {
-		var next *stack
-		var names []string
-		if len(ready) > 0 {
-			next = heap.Pop(&ready).(*stack)
-			names, next.names = next.names, nil
-			left--
-		} else { // a circle
-			next, names = mostFree(stacks, longer)
-			next.names = slices.DeleteFunc(next.names, func(name string) bool { return slices.Contains(names, name) })
+	for len(stacks) > 0 {
+		next := stacks[0]
+		for _, s := range stacks {
+			if s.before(next) {
+				next = s
+			}
 		}
 		written := *next.section
-		written.names = names
+		written.names = slices.DeleteFunc(slices.Clone(next.names), isBlocked)
+		next.names = slices.DeleteFunc(next.names, func(name string) bool { return !isBlocked(name) })
+		if len(next.names) == 0 {
+			stacks = slices.DeleteFunc(stacks, func(s *stack) bool { return s == next })
+		}
 		list = append(list, written)
-		for _, name := range names {
+		for _, name := range written.names {
 			parts(name, owner, func(part string) {
 				o := owner[part]
 				if o == next {
 					return
 				}
-				if longer[part]--; longer[part] > 0 {
-					return
-				}
-				o.blocked--
-				if o.blocked == 0 && o.ready < 0 && len(o.names) > 0 {
-					heap.Push(&ready, o)
+				if longer[part]--; longer[part] == 0 {
+					o.blocked--
 				}
 			})
-		}
-		if len(next.names) > 0 && next.blocked == 0 {
-			heap.Push(&ready, next)
 		}
 	}
 	return list
 }
 
-// mostFree returns the stack with the most free names, and these.
-func mostFree(stacks []*stack, longer map[string]int) (most *stack, names []string) {
-	for _, s := range stacks {
-		var free []string
-		for _, name := range s.names {
-			if longer[strings.ToLower(name)] == 0 {
-				free = append(free, name)
-			}
-		}
-		if len(free) > len(names) || len(free) > 0 && len(free) == len(names) && compareNames(free[0], names[0]) < 0 {
-			most, names = s, free
-		}
+// before reports whether a stack is written before another that would come first.
+func (s *stack) before(other *stack) bool {
+	if (s.blocked == 0) != (other.blocked == 0) {
+		return s.blocked == 0
 	}
-	return most, names
-}
-
-// stackHeap has the stack with the most names on top.
-type stackHeap []*stack
-
-func (h stackHeap) Len() int { return len(h) }
-
-func (h stackHeap) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(len(h[j].names), len(h[i].names)), compareNames(h[i].names[0], h[j].names[0])) < 0
-}
-
-func (h stackHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].ready, h[j].ready = i, j
-}
-
-func (h *stackHeap) Push(x any) {
-	s := x.(*stack)
-	s.ready = len(*h)
-	*h = append(*h, s)
-}
-
-func (h *stackHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	last.ready = -1
-	return last
+	return len(s.names)-s.blocked > len(other.names)-other.blocked
 }

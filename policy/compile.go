@@ -135,10 +135,11 @@ type work struct {
 	cured []denial        // directories that are denied
 
 	// If the file is too large.
-	cut       bool       // the section for weak readers says only what others do not
-	joinable  []string   // top-level directories that name robots, the dearest first
-	joins     int        // how many of them are joined
-	borrowers []borrower // the dearest first, without those that are denied
+	cut       bool           // the section for weak readers says only what others do not
+	joinable  []string       // top-level directories that name robots, the dearest first
+	joins     int            // how many of them are joined
+	borrowers []borrower     // the dearest first, without those that are denied
+	finals    map[string]int // by top-level directory, bytes of the root's Finals below Allows
 }
 
 // alias is a link to a directory or a file. Robots read what it leads to under its real

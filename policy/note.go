@@ -31,7 +31,7 @@ type note struct {
 	top      string       // the first name of the selector, in URI form; "" for the root
 	shut     *rule        // not nil: the directory is denied as a whole
 	names    bool         // it names a robot other than veronica
-	joined   bool         // its top-level directory is joined (see join.go)
+	joined   bool         // its top-level directory is joined (see share.go)
 	general  []*group     // the groups for everybody
 	named    []naming     // the robots that are named, in the order of their numbers
 	sets     []set

@@ -13,12 +13,7 @@ import (
 )
 
 // Row is the result of the proof for one reader.
-type Row struct {
-	Name       string `json:"name"`
-	Rules      int    `json:"rules"`       // compared, for all robots together
-	Leaks      int    `json:"leaks"`       // denied, but taken as allowed
-	OverBlocks int    `json:"over_blocks"` // allowed, but taken as denied
-}
+type Row = proof.Row
 
 // Matrix is the result of the proof, with one row per reader.
 type Matrix []Row
@@ -71,7 +66,7 @@ func (c *Compiled) proofInput(file []byte) proof.Input {
 	in.Notes = make([]proof.Note, 0, len(c.notes))
 	for _, n := range c.notes {
 		for _, a := range n.from {
-			in.Notes = append(in.Notes, proof.Note{Dir: a.Dir, File: a.File, Data: a.Data, Err: a.Err})
+			in.Notes = append(in.Notes, proof.Note(a))
 		}
 	}
 	return in
@@ -87,15 +82,7 @@ func (c *Compiled) Prove(file []byte) (Matrix, []Leak) {
 			leaks = append(leaks, leaksOf(f)...)
 		}
 	}
-	return matrix(result), leaks
-}
-
-func matrix(result *proof.Result) Matrix {
-	var m Matrix
-	for _, r := range result.Rows {
-		m = append(m, Row{r.Reader, r.Rules, r.Leaks, r.OverBlocks})
-	}
-	return m
+	return result.Rows, leaks
 }
 
 func leaksOf(f proof.Finding) []Leak {
@@ -110,7 +97,7 @@ func leaksOf(f proof.Finding) []Leak {
 }
 
 // Proof returns the matrix of the compiled file.
-func (c *Compiled) Proof() Matrix { return matrix(c.proof) }
+func (c *Compiled) Proof() Matrix { return c.proof.Rows }
 
 // Unproven lists the leaks that no report names and that denying directories did not
 // cure. A file with such leaks must not be served.

@@ -7,13 +7,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gophd/gophd/diag"
 )
 
 // Robots must read 500 KiB of a file and need not read more. If a file is larger, the
 // first of these steps that suffices is taken.
 //
 //  1. The section for weak readers is cut to what the others do not say.
-//  2. Top-level directories that name robots are joined (join.go), the dearest first: one,
+//  2. Top-level directories that name robots are joined, the dearest first: one,
 //     two, four, eight.
 //  3. What the root's own lines leave is divided equally among the top-level directories
 //     with annotations. A directory may use more as long as the file fits; if it does not,
@@ -47,6 +49,7 @@ func (w *work) tooLarge() {
 // each pair that may match the same name.
 func (w *work) measure() {
 	root := w.notes[0]
+	w.finals = map[string]int{}
 	var finals []*rule
 	for _, r := range root.rules {
 		if r.final {
@@ -57,7 +60,9 @@ func (w *work) measure() {
 		for _, a := range n.rules {
 			for _, d := range finals {
 				if a.allow && d.concerns(a) {
-					n.size += len("Disallow: \n") + len(a.uri) + len(d.uri)
+					size := len("Disallow: \n") + len(a.uri) + len(d.uri)
+					n.size += size
+					w.finals[n.top] += size
 				}
 			}
 		}
@@ -190,100 +195,49 @@ func joinedSizes(notes []*note) map[string]int {
 
 // bill says about how many bytes of the file each top-level directory takes.
 type bill struct {
-	size  int     // of the file
-	scale float64 // bytes of the file for one of the bill
-	parts []part
+	size  int            // of the file
+	scale float64        // bytes of the file for one of the bill
 	lines map[string]int // bytes of each directory's own lines
 	named map[string]int // and of what stands in the file because it names robots
 }
 
-// part is a group of the file.
-type part struct {
-	own   map[string]int // bytes of the lines of each directory
-	base  map[string]int // for those that own lacks
-	size  int
-	whose []string       // the directories that name its robots; nil: it is for everybody
-	names map[string]int // bytes of the names of robots that one directory alone names
-}
-
-// of returns how many bytes of the group are about a directory.
-func (p *part) of(top string) int {
-	if n, ok := p.own[top]; ok {
-		return n
-	}
-	return p.base[top]
-}
-
 // billOf adds up what the directories state, of a file of a size.
 func (w *work) billOf(notes []*note, classes []*class, size int, scale float64) *bill {
-	b := &bill{size: size, scale: scale, lines: map[string]int{}, named: map[string]int{}}
+	b := &bill{size, scale, map[string]int{}, map[string]int{}}
 	general, total := map[string]int{}, 0
 	for _, n := range notes {
 		general[n.top] += n.size
 		total += n.size
 	}
 	maps.Copy(b.lines, general)
-	union, alone := joinedSizes(notes), w.namedAlone(notes)
-	for _, c := range classes {
-		p := part{own: map[string]int{}, base: general, size: total}
-		shared := 0 // what is written again for robots that are named: who names them pays for it
+	union := joinedSizes(notes)
+	for _, c := range classes[1:] {
+		// Who names the robots pays for the lines of others that are written again.
+		again := total
 		for _, name := range c.names {
-			shared += len("User-agent: \n") + len(name)
+			again += len("User-agent: \n") + len(name)
 		}
-		p.size += shared
-		if c.robot != everybody {
-			for _, n := range c.by {
-				p.whose = append(p.whose, n.top)
-			}
-			slices.Sort(p.whose)
-			p.whose = slices.Compact(p.whose)
-			shared += total
-		}
-		change := func(top string, from, to int) {
-			p.own[top] = p.of(top) + to - from
-			p.size += to - from
-			shared -= from
-			b.lines[top] += to
+		var whose []string
+		own := func(top string, instead, bytes int) {
+			whose = append(whose, top)
+			again -= instead
+			b.lines[top] += bytes
 		}
 		for _, n := range c.by {
-			change(n.top, n.size, n.setOf(c.robot).size)
+			own(n.top, n.size, n.setOf(c.robot).size)
 		}
 		if c.joined {
-			p.names = alone
-			for _, top := range slices.Sorted(maps.Keys(union)) {
-				p.whose = append(p.whose, top)
-				change(top, general[top], union[top])
+			for top, bytes := range union {
+				own(top, general[top], bytes)
 			}
 		}
-		b.parts = append(b.parts, p)
-		for _, top := range p.whose {
-			b.named[top] += shared / len(p.whose)
+		slices.Sort(whose)
+		whose = slices.Compact(whose)
+		for _, top := range whose {
+			b.named[top] += again / len(whose)
 		}
 	}
 	return b
-}
-
-// namedAlone returns the bytes of the names of robots that one joined directory names, and
-// nobody else.
-func (w *work) namedAlone(notes []*note) map[string]int {
-	by := map[int32]string{}
-	for _, n := range notes {
-		for _, a := range n.named {
-			if top, ok := by[a.robot]; !n.joined || ok && top != n.top {
-				by[a.robot] = ""
-			} else {
-				by[a.robot] = n.top
-			}
-		}
-	}
-	alone := map[string]int{}
-	for robot, top := range by {
-		for _, name := range w.names.robots[robot].written {
-			alone[top] += len("User-agent: \n") + len(name)
-		}
-	}
-	delete(alone, "")
-	return alone
 }
 
 // sizeOf returns about how many bytes the rules of groups take in the file.
@@ -359,25 +313,20 @@ func (w *work) coarsen(b *bill) bool {
 	if w.borrowers == nil { // the charges are counted once
 		w.borrowers = w.borrowing(b)
 	}
+	w.borrowers = slices.DeleteFunc(w.borrowers, func(o borrower) bool { return w.isDenied(o.sel) })
 	left, n := b.size, 0
-	for ; n < len(w.borrowers) && (n == 0 || left > maxBytes); n++ {
-		if w.isDenied(w.borrowers[n].sel) {
-			continue
-		}
-		left -= b.without(w.borrowers[n])
+	for n < len(w.borrowers) && left > maxBytes {
+		left -= b.charge(w.borrowers[n].top) - len("Disallow: \n") - len(escape(w.borrowers[n].sel))
+		n++
 	}
 	if n == 0 || left > maxBytes {
 		return false
 	}
-	denied := false
 	for _, o := range w.borrowers[:n] {
-		if !w.isDenied(o.sel) {
-			denied = true
-			w.deny(o.sel, CodeCoarsened, o.why)
-		}
+		w.deny(o.sel, CodeCoarsened, o.why)
 	}
 	w.borrowers = w.borrowers[n:]
-	return denied
+	return true
 }
 
 // isDenied reports whether a top-level directory is denied as a whole.
@@ -396,37 +345,16 @@ func (w *work) borrowing(b *bill) []borrower {
 	for _, top := range b.sorted(tops) {
 		if n := b.charge(top); n > share {
 			cure := "write fewer lines"
-			if b.named[top] > b.lines[top] {
+			switch {
+			case b.named[top] > b.lines[top]:
 				cure = "name fewer robots"
+			case w.finals[top] > b.lines[top]/2:
+				cure = "write fewer Allows, below each of which the Finals of the root are repeated"
 			}
 			list = append(list, borrower{top, tops[top], fmt.Sprintf("its lines, and the groups for robots that it names, take %d bytes of %d; its share is %d: %s", n, maxBytes, share, cure)})
 		}
 	}
 	return list
-}
-
-// without returns by how much the file shrinks if a directory is denied as a whole, and
-// takes that off the bill.
-func (b *bill) without(o borrower) (saved int) {
-	line := len("Disallow: \n") + len(escape(o.sel))
-	for i := range b.parts {
-		p := &b.parts[i]
-		if p.size == 0 {
-			continue
-		}
-		less := p.of(o.top) - line
-		if at := slices.Index(p.whose, o.top); at >= 0 {
-			p.whose = slices.Delete(slices.Clone(p.whose), at, at+1)
-			less += p.names[o.top]
-			if len(p.whose) == 0 { // nobody is left who names its robots
-				less = p.size
-			}
-		}
-		p.size -= less
-		p.own[o.top] = line
-		saved += less
-	}
-	return int(b.scale * float64(saved))
 }
 
 // closeMany denies all homes in one line, or the site.
@@ -456,4 +384,145 @@ func (w *work) closeMany(b *bill) {
 	}
 	w.said = slices.DeleteFunc(w.said, func(r Report) bool { return r.Code == CodeCoarsened && strings.HasPrefix("/"+r.File, sel) })
 	w.deny(sel, CodeTooLarge, why)
+}
+
+// Directories are joined if the file is too large because they name many robots: whatever
+// one of them states for one of the robots that they name holds for all of these robots,
+// except what permits something. These robots then share a group. No robot gains, and what
+// other directories state stays as it is.
+
+// joinedRules returns the rules of the joined directories for a robot that they name.
+func joinedRules(notes []*note, programs []program) (list []*rule) {
+	root := notes[0]
+	for len(notes) > 0 {
+		n := 1
+		for n < len(notes) && notes[n].top == notes[0].top {
+			n++
+		}
+		if notes[0].joined {
+			list = append(list, joinedTop(root, notes[:n], programs)...)
+		}
+		notes = notes[n:]
+	}
+	return list
+}
+
+// joinedTop returns the rules of the annotations of one joined directory: every Disallow,
+// and what stands below its Allows for any of its robots, without what another covers.
+func joinedTop(root *note, notes []*note, programs []program) []*rule {
+	var list []*rule
+	allows := false
+	for _, n := range notes {
+		if n.shut != nil {
+			continue
+		}
+		for _, g := range n.joinable {
+			for _, r := range g.rules {
+				allows = allows || r.allow
+				if !r.allow {
+					list = append(list, r)
+				}
+			}
+		}
+	}
+	if allows {
+		list = append(list, carriedOf(root, notes, programs)...)
+	}
+
+	// Leave out what another line covers, unless an Allow of the root may come between.
+	var opening []*rule
+	for _, r := range root.rules {
+		if r.allow {
+			opening = append(opening, r)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *rule) int { return cmp.Compare(len(a.uri), len(b.uri)) })
+	literal := map[string]bool{}
+	var kept, globs []*rule
+	for _, r := range list {
+		isCovered := slices.ContainsFunc(globs, func(o *rule) bool { return covers(o.uri, r.uri) })
+		for i := range len(r.uri) {
+			isCovered = isCovered || literal[r.uri[:i+1]]
+		}
+		if isCovered && !slices.ContainsFunc(opening, func(a *rule) bool { return meets(a.uri, r.uri) }) {
+			continue
+		}
+		kept = append(kept, r)
+		if isLiteral(r.uri) {
+			literal[r.uri] = true
+		} else {
+			globs = append(globs, r)
+		}
+	}
+	return kept
+}
+
+// carriedOf returns what stands below the Allows of a directory's annotations, for all
+// robots that the annotations or the root name, and for everybody.
+func carriedOf(root *note, notes []*note, programs []program) (list []*rule) {
+	all := append([]*note{root}, notes...)
+	robots := map[int32]bool{everybody: true}
+	for _, n := range all {
+		for _, a := range n.named {
+			robots[a.robot] = true
+		}
+	}
+	done := map[string]bool{} // by the sets that name a robot
+	for _, robot := range slices.Sorted(maps.Keys(robots)) {
+		key := ""
+		for _, n := range all {
+			key += fmt.Sprintf("%p;", n.groupsOf(robot))
+		}
+		if done[key] {
+			continue
+		}
+		done[key] = true
+		c := compose(&class{robot: robot}, all, programs, nil)
+		for _, r := range c.rules {
+			if r.below != nil && r.below.of != root {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// joinReports tells the annotations of joined directories which of their lines hold for
+// more robots, and which count no more.
+func (w *work) joinReports() (list []Report) {
+	for _, n := range w.live() {
+		if !n.joined {
+			continue
+		}
+		for _, g := range n.joinable {
+			isNamed := !slices.Contains(n.general, g)
+			for _, r := range g.rules {
+				switch {
+				case !r.allow:
+					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Disallow holds for all robots that "+w.joinedWhere()+" name"))
+				case isNamed:
+					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Allow does not count for the robots that its group names"))
+				default:
+					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Allow does not count for robots that "+w.joinedWhere()+" name"))
+				}
+			}
+			if isNamed && g.says && len(g.rules) == 0 {
+				list = append(list, NewReport(CodeJoined, n.from[0].File, g.line, "robots.txt would be too large, so this group opens nothing, and other lines hold for its robots"))
+			}
+			for _, u := range g.prefs {
+				if strings.Contains(u.said.String(), "=y") {
+					list = append(list, NewReport(CodeJoined, u.file, u.line, "robots.txt would be too large, so this y does not count for robots that "+w.joinedWhere()+" name"))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// joinedWhere names the joined directories.
+func (w *work) joinedWhere() string {
+	if len(w.joined) == 1 {
+		return w.joined[0]
+	}
+	return fmt.Sprintf("%s and %s", w.joined[0], diag.Count(len(w.joined)-1, "other directory", "other directories"))
 }

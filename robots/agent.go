@@ -25,7 +25,7 @@ func (f *File) Agent(name string) *Rules {
 		return nil
 	}
 	f.mu.RLock()
-	r := f.known(name)
+	r := f.byName[name]
 	f.mu.RUnlock()
 	if r != nil {
 		return r
@@ -43,13 +43,6 @@ func (f *File) Agent(name string) *Rules {
 	}
 
 	// Robots that the same groups name share their rules.
-	if f.rules == nil && len(name) <= maxName {
-		f.first, f.rules = name, r
-		return r
-	}
-	if f.rules != nil && f.rules.isFor(r) {
-		r = f.rules
-	}
 	for _, known := range f.byName {
 		if known.isFor(r) {
 			r = known
@@ -63,15 +56,6 @@ func (f *File) Agent(name string) *Rules {
 		f.byName[strings.Clone(name)] = r
 	}
 	return r
-}
-
-// known returns the rules of a robot that was asked about, or nil. The caller holds the
-// lock.
-func (f *File) known(name string) *Rules {
-	if f.rules != nil && name == f.first {
-		return f.rules
-	}
-	return f.byName[name]
 }
 
 // isFor reports whether other rules are the same.

@@ -22,13 +22,9 @@ type File struct {
 	lines  *readers.Grouped
 
 	mu     sync.RWMutex
-	first  string            // the first robot that was asked about
-	rules  *Rules            // of the first
-	byName map[string]*Rules // of the others
+	byName map[string]*Rules // of the robots that were asked about
 	others *Rules            // of all that no group names
 
-	stated  sync.Once
-	usages  []usageLine  // the Content-Usage lines
 	indexed atomic.Int64 // lines in the indexes of all robots
 }
 

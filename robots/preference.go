@@ -30,8 +30,7 @@ type Category struct {
 
 var yesNo = []string{"yes", "no"}
 
-// categories has at most 16 rows: see preferences. A test compares it with the editions in
-// testdata/vocabulary.jsonl.
+// A test compares categories with the editions in testdata/vocabulary.jsonl.
 var categories = []Category{
 	{Key: "search", Signal: "search", Since: "2025-06-18", Values: yesNo, Meaning: "to build a search index, and to show links and short excerpts"},
 	{Key: "train-ai", Signal: "ai-train", Since: "2025-07-20", Values: yesNo, Meaning: "to train or fine-tune AI models"},
@@ -170,7 +169,7 @@ func ParseUsage(value string) (Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return preferencesIn(dict).statement(0), nil
+	return statementOf(dict, 0), nil
 }
 
 func parseDictionary(value string) (*httpsfv.Dictionary, error) {
@@ -194,27 +193,23 @@ func UnknownKeys(value string) []string {
 	})
 }
 
-// preferences holds what one dictionary states: two bits for each row of the table,
-// which say that the key is absent (0), or there with a Preference (1 more). A line
-// with a hundred thousand keys takes as much memory as one with two.
-type preferences uint32
-
-func (p preferences) at(i int) (pref Preference, there bool) {
-	bits := p >> (2 * i) & 3
-	return Preference(max(bits, 1) - 1), bits > 0
-}
-
-// restrict returns both: the larger value is the more restrictive one.
-func (p preferences) restrict(o preferences) (both preferences) {
-	for i := range categories {
-		both |= max(p&(3<<(2*i)), o&(3<<(2*i)))
+// byKey lists the keys of the table, in their order.
+var byKey = func() (keys []string) {
+	for _, c := range categories {
+		if c.Key != "" {
+			keys = append(keys, c.Key)
+		}
 	}
-	return both
-}
+	slices.Sort(keys)
+	return keys
+}()
 
-func preferencesIn(dict *httpsfv.Dictionary) (p preferences) {
-	for i, c := range categories {
-		member, there := dict.Get(c.Key)
+// statementOf returns what a dictionary in some line states of the keys of the table. It
+// is never nil.
+func statementOf(dict *httpsfv.Dictionary, line int) Statement {
+	s := Statement{}
+	for _, key := range byKey {
+		member, there := dict.Get(key)
 		if !there {
 			continue
 		}
@@ -227,29 +222,7 @@ func preferencesIn(dict *httpsfv.Dictionary) (p preferences) {
 				stated = No
 			}
 		}
-		p |= preferences(1+stated) << (2 * i)
-	}
-	return p
-}
-
-// byKey lists the rows of the table that have a key, in the order of the keys.
-var byKey = func() (order []int) {
-	for i, c := range categories {
-		if c.Key != "" {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(categories[a].Key, categories[b].Key) })
-	return order
-}()
-
-// statement returns the preferences of a line as a Statement, which is never nil.
-func (p preferences) statement(line int) Statement {
-	s := Statement{}
-	for _, i := range byKey {
-		if pref, there := p.at(i); there {
-			s = append(s, Stated{categories[i].Key, pref, line})
-		}
+		s = append(s, Stated{key, stated, line})
 	}
 	return s
 }

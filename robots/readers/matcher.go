@@ -2,8 +2,6 @@ package readers
 
 import (
 	"cmp"
-	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -364,34 +362,3 @@ func (f Form) Of(sel string) string {
 	}
 	return string(f.Append(make([]byte, 0, len(sel)+32), sel))
 }
-
-// Key is equal for matchers that answer alike for every form. If no rule allows,
-// neither order nor size of the rules matters.
-func (m *Matcher) Key() uint64 {
-	keys := make([]string, 0, len(m.rules))
-	ordered := slices.ContainsFunc(m.rules, func(rule MatchRule) bool { return rule.Allow })
-	for i := range m.rules {
-		rule := &m.rules[i]
-		key := strings.Join(rule.Pieces, "\x01")
-		if rule.Whole {
-			key += "\x02"
-		}
-		if ordered {
-			key += fmt.Sprint(" ", rule.Allow, rule.Size)
-		}
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	if keys = slices.Compact(keys); ordered {
-		keys = append(keys, fmt.Sprint(m.reader.Choice, m.reader.Ties))
-	}
-	var h maphash.Hash
-	h.SetSeed(keySeed)
-	for _, key := range keys {
-		_, _ = h.WriteString(key)
-		_ = h.WriteByte(0)
-	}
-	return h.Sum64()
-}
-
-var keySeed = maphash.MakeSeed()

@@ -64,11 +64,11 @@ func PathOf(selector string) string {
 	if selector[0] == '/' {
 		return selector
 	}
-	colon := strings.IndexByte(selector, ':')
-	if colon <= 0 || !strings.HasPrefix(selector[colon:], "://") || !isScheme(selector[:colon]) {
+	scheme, rest, found := strings.Cut(selector, "://")
+	if !found || !isWord(scheme) {
 		return selector
 	}
-	rest, _, _ := strings.Cut(selector[colon+3:], "#")
+	rest, _, _ = strings.Cut(rest, "#")
 	start := strings.IndexAny(rest, "/?")
 	if start < 0 {
 		return "/"
@@ -77,11 +77,6 @@ func PathOf(selector string) string {
 		return "/" + rest[start:]
 	}
 	return rest[start:]
-}
-
-// isScheme reports whether s is made of the bytes of a URI scheme.
-func isScheme(s string) bool {
-	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
 }
 
 // DecodeUTF16 returns text that begins with a byte order mark of UTF-16, as some

@@ -156,14 +156,13 @@ type Needs uint16
 const (
 	NeedsStar    Needs = 1 << iota // a * with something behind it
 	NeedsDollar                    // a $ at the end
-	NeedsAllow                     // an Allow
 	NeedsGroups                    // a group of its own for a robot that is named
 	NeedsNames                     // names are compared whole: a robot whose name holds another's is not that robot
 	NeedsEscapes                   // selectors are escaped as a URI before they are compared
 )
 
 // NeedsOf returns the needs of a pattern.
-func NeedsOf(pattern string, allow bool) (n Needs) {
+func NeedsOf(pattern string) (n Needs) {
 	body, whole := strings.CutSuffix(pattern, "$")
 	if whole {
 		n |= NeedsDollar
@@ -173,21 +172,18 @@ func NeedsOf(pattern string, allow bool) (n Needs) {
 	if strings.Contains(body, "*") {
 		n |= NeedsStar
 	}
-	if allow {
-		n |= NeedsAllow
-	}
 	return n
 }
 
 // Lacks returns which of the needs the reader does not meet.
 func (r Reader) Lacks(n Needs) Needs {
 	quotes := r.Escapes == Quote || r.Escapes == QuoteQuery // which leaves no * and no $ in a pattern
-	can := NeedsStar | NeedsDollar | NeedsAllow | NeedsGroups | NeedsNames | NeedsEscapes
+	can := NeedsStar | NeedsDollar | NeedsGroups | NeedsNames | NeedsEscapes
 	for _, not := range []struct {
 		lacks bool
 		need  Needs
 	}{
-		{!r.Star || quotes, NeedsStar}, {!r.Dollar || quotes, NeedsDollar}, {!r.Allow, NeedsAllow}, {!r.Groups || r.Everybody && r.Allow, NeedsGroups},
+		{!r.Star || quotes, NeedsStar}, {!r.Dollar || quotes, NeedsDollar}, {!r.Groups || r.Everybody && r.Allow, NeedsGroups},
 		{r.Names == Part || r.Names == ValueOrPart || r.Names == LongestPart, NeedsNames},
 		{!slices.Equal(r.Forms, []Form{URI}), NeedsEscapes},
 	} {

@@ -172,11 +172,11 @@ func TestOwnRow(t *testing.T) {
 			t.Errorf("%q is allowed: %v", sel, got)
 		}
 	}
-	needs := readers.NeedsOf("/c*d$", true) | readers.NeedsGroups | readers.NeedsEscapes
+	needs := readers.NeedsOf("/c*d$") | readers.NeedsGroups | readers.NeedsEscapes
 	if got := own.Lacks(needs); got != readers.NeedsStar|readers.NeedsEscapes {
 		t.Errorf("it lacks %b", got)
 	}
-	if got := readers.NeedsOf("/c*", false); got != 0 {
+	if got := readers.NeedsOf("/c*"); got != 0 {
 		t.Errorf("/c* needs %b", got)
 	}
 	names := map[string]bool{}

@@ -148,15 +148,3 @@ func (r *Reading) Allowed(agent, selector string) bool { return r.Agent(agent).A
 func (r *Reading) AllowedAs(typ byte, agent, selector string) bool {
 	return r.Agent(agent).AllowedAs(typ, selector)
 }
-
-// Names returns the product tokens that the file names, in lower case, sorted.
-func (f *Parsed) Names() []string {
-	var names []string
-	for _, rec := range f.groupsOf(grouping{dialect: RFC9309, groups: true}).Records {
-		if name := strings.ToLower(ProductToken(rec.Value)); rec.Kind == KindAgent && name != "" && name != "*" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}

@@ -116,7 +116,7 @@ func (c *checker) author(v *view, l *line) *counted {
 // add counts a finding, and records it unless another robot has the same. Of the names,
 // it takes those that show it.
 func (c *checker) add(f Finding, row int, robot string, v *view, names iter.Seq[string]) {
-	if f.Reader = c.Rows[row].Reader; c.seen[c.key(&f)] {
+	if f.Reader = c.Rows[row].Name; c.seen[c.key(&f)] {
 		return
 	}
 	for sel := range names {
@@ -141,7 +141,7 @@ func (c *checker) add(f Finding, row int, robot string, v *view, names iter.Seq[
 }
 
 func (c *checker) record(f Finding, row int, robot string) {
-	f.Reader, f.Robot = c.Rows[row].Reader, robot
+	f.Reader, f.Robot = c.Rows[row].Name, robot
 	key := c.key(&f)
 	if c.seen[key] {
 		return
@@ -189,7 +189,7 @@ func samples(p, other *readers.Pattern, token string) iter.Seq[string] {
 func (c *checker) code(v *view, l leak, robot string) string {
 	r, d := v.reader, l.rule
 	if !c.tellable(v, d, robot) {
-		lacks := r.Lacks(readers.NeedsOf(d.String(), false) | readers.NeedsEscapes)
+		lacks := r.Lacks(readers.NeedsOf(d.String()) | readers.NeedsEscapes)
 		switch {
 		case lacks&readers.NeedsStar != 0:
 			return Glob
@@ -236,7 +236,7 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return Anchor // the line that it knows is shorter
 	case r.Lacks(readers.NeedsEscapes) != 0 && odd:
 		return Name
-	case by != nil && r.Lacks(readers.NeedsOf(by.String(), true)) != 0:
+	case by != nil && r.Lacks(readers.NeedsOf(by.String())) != 0:
 		return Name // to this reader the star or $ is a byte of a name
 	case obeysOthers:
 		return OtherLines
@@ -274,7 +274,7 @@ func (c *checker) tellable(v *view, d *counted, robot string) bool {
 // inEscape reports whether a star of a pattern may end within an escape.
 func inEscape(p *readers.Pattern) bool {
 	return slices.ContainsFunc(p.Pieces[1:], func(piece string) bool {
-		return piece != "" && strings.IndexByte("0123456789ABCDEF", piece[0]) >= 0
+		return piece != "" && strings.IndexByte(hexDigits, piece[0]) >= 0
 	})
 }
 

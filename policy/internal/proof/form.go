@@ -254,6 +254,8 @@ var kept, extra = func() (kept, extra [readers.Decoded + 1][]byte) {
 	return kept, extra
 }()
 
+const hexDigits = "0123456789ABCDEF" // of escapes
+
 // cuts returns how many digits at the beginning of a piece may be of the escape of a byte.
 // A piece of one digit may end within the escape, too.
 func cuts(piece string, c byte) (list []int) {
@@ -270,6 +272,9 @@ func cuts(piece string, c byte) (list []int) {
 // longestCut returns how many digits at the beginning of a piece may at most be of the
 // escape of one of some bytes.
 func longestCut(piece string, bytes []byte) (n int) {
+	if piece == "" || strings.IndexByte(hexDigits, piece[0]) < 0 {
+		return 0
+	}
 	for _, c := range bytes {
 		n = max(n, slices.Max(append(cuts(piece, c), 0)))
 	}

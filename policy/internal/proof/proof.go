@@ -48,10 +48,10 @@ type Finding struct {
 
 // Row counts the findings about one reader.
 type Row struct {
-	Reader     string
-	Rules      int // for all robots together
-	Leaks      int
-	OverBlocks int
+	Name       string `json:"name"`        // of the reader
+	Rules      int    `json:"rules"`       // compared, for all robots together
+	Leaks      int    `json:"leaks"`       // denied, but taken as allowed
+	OverBlocks int    `json:"over_blocks"` // allowed, but taken as denied
 }
 
 // Preferences is the name of the row and of the findings about Content-Usage. In a leak
@@ -114,9 +114,9 @@ func newChecker(in Input) *checker {
 		c.tops[dir] = true
 	}
 	for _, r := range in.Readers {
-		c.Rows = append(c.Rows, Row{Reader: r.Name})
+		c.Rows = append(c.Rows, Row{Name: r.Name})
 	}
-	c.Rows = append(c.Rows, Row{Reader: Preferences})
+	c.Rows = append(c.Rows, Row{Name: Preferences})
 	return c
 }
 
