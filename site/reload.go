@@ -89,6 +89,9 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	}
 	s.scan = scan
 	err = errors.Join(err, s.publish(tree, fresh, start, b))
+	if b.All && scan.reused != nil && len(b.Dirs) > 0 {
+		err = errors.Join(err, s.changed(watch.Batch{Dirs: b.Dirs}))
+	}
 	if s.tidy != nil {
 		s.tidy.Stop()
 	}
@@ -133,7 +136,8 @@ func lostHint(err error) string {
 	return meanwhile
 }
 
-// read reads the directories of a batch, or all of a new root.
+// read reads the directories of a batch, or with All the root's own tree. It also reads the other
+// trees if it has no records of them.
 func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
 	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil {
@@ -150,13 +154,20 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 	for {
 		scan := s.newScan(from)
+		var homes *Dir
 		if s.capsules != nil {
-			scan.capsules = s.newScan(from)
+			scan.capsules = s.newScan(from.With(capsuleTrees(from)))
 			scan.capsules.of = ofGemini
+		}
+		if s.scan != nil && s.conf.Watch != WatchOff {
+			scan.reuse(s.scan, old.snap.Tree)
+			if homes = old.snap.homesTree(); homes != nil {
+				scan.capsules.reuse(s.scan.capsules, homes)
+			}
 		}
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
-			scan.readHomes(from, nil, nil)
+			scan.readHomes(from, homes, nil)
 			return scan.tree()
 		})
 		if !errors.Is(err, stall.ErrLeft) {
@@ -410,8 +421,11 @@ func (s *Site) reload(b watch.Batch) error {
 		time.AfterFunc(tryAgain, s.Reload)
 	}
 	if s.conf.Reloaded != nil {
-		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All,
-			Directories: len(b.Dirs), Err: err})
+		r := Reload{Start: start, Took: time.Since(start), Everything: b.All, Err: err}
+		if !b.All {
+			r.Directories = len(b.Dirs)
+		}
+		s.conf.Reloaded(r)
 	}
 	return err
 }

@@ -28,6 +28,10 @@ var (
 	// ErrLeft is an Err: the attempt was left behind in the middle.
 	ErrLeft = fmt.Errorf("%w: given up", Err)
 
+	// ErrSlow is an Err that only Brief attempts get: an earlier operation on the name has
+	// not returned yet, but does not count as hanging either.
+	ErrSlow = fmt.Errorf("%w yet", Err)
+
 	// ErrStopped is returned after the Guard was stopped.
 	ErrStopped = errors.New("stopped")
 )
@@ -146,8 +150,11 @@ func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.n >= maxOps || g.hung.has(name) || of != nil && of.patience == Brief && g.slow.has(name) {
+	if g.n >= maxOps || g.hung.has(name) {
 		return nil, Err
+	}
+	if of != nil && of.patience == Brief && g.slow.has(name) {
+		return nil, ErrSlow
 	}
 	g.n++
 	o := &Op{guard: g, name: name, of: of, began: time.Now()}
