@@ -140,14 +140,20 @@ func lostHint(err error) string {
 // trees if it has no records of them.
 func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
-	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil {
-		s.scan = nil // unusable if the attempt is abandoned halfway
+	dirs := b.Dirs
+	if b.All {
+		dirs = nil // they follow
+	}
+	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil && scan.failed == nil {
 		scan.root = from
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			scan.readHomes(from, old.snap.homesTree(), b.Dirs)
 			return scan.rescan(old.snap.Tree, b.Dirs, b.Files), scan.failed
 		})
+		if errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrStopped) {
+			s.scan = nil // the attempt still uses it
+		}
 		if !errors.Is(err, stall.ErrLeft) {
 			return tree, scan, err
 		}
@@ -167,8 +173,12 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 		}
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
-			scan.readHomes(from, homes, nil)
-			return scan.tree()
+			scan.readHomes(from, homes, dirs)
+			tree, err := scan.tree()
+			if scan.reused == nil || err != nil {
+				return tree, err
+			}
+			return scan.rescan(tree, dirs, nil), scan.failed
 		})
 		if !errors.Is(err, stall.ErrLeft) {
 			return tree, scan, err

@@ -16,9 +16,6 @@ import (
 // A text that somebody had a lease on when it was to be indexed is found later, though
 // nothing in the tree has changed.
 func TestLeasedText(t *testing.T) {
-	was := again
-	t.Cleanup(func() { again = was })
-	again = 10 * time.Millisecond
 	f := open(t, tree, nil)
 	leased := filepath.Join(f.dir, "phlog/one.txt")
 	free := treetest.Lease(t, leased)

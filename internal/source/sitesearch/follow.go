@@ -81,8 +81,12 @@ const DefaultMemory = 256 << 20
 // delay is how long changes are collected before the index follows them.
 const delay = 200 * time.Millisecond
 
-// again is when a directory is compared again in which a text could not be read, such as one
-// that somebody has a lease on, or whose batch failed; tests change it.
+// busyRetry is the delay before a directory is compared again in which something could not be
+// read: a text under a lease, or on a file system that did not answer in time. No event reports
+// that it can be read again.
+const busyRetry = 10 * time.Second
+
+// again is the delay before a failed batch is repeated; tests change it.
 var again = time.Minute
 
 // Open opens the index. With a SearchDir it must be called before the process gives up the
@@ -312,7 +316,7 @@ func (s *Searcher) failed(err error, dirs []string) {
 		return
 	}
 	s.Log.Error("the search index cannot be written", "error", err, "retry", again)
-	s.later(dirs...)
+	s.later(again, dirs...)
 }
 
 // discarded has everything compared again.
@@ -322,9 +326,9 @@ func (s *Searcher) discarded() {
 	s.Reloaded()
 }
 
-// later has directories compared again in a while.
-func (s *Searcher) later(dirs ...string) {
-	time.AfterFunc(again, func() {
+// later compares directories again after a delay.
+func (s *Searcher) later(delay time.Duration, dirs ...string) {
+	time.AfterFunc(delay, func() {
 		s.mu.Lock()
 		for _, dir := range dirs {
 			s.dirty[dir] = nil
@@ -394,11 +398,15 @@ func (d *directory) compare() (err error) {
 			return err
 		}
 	}
-	if d.busy { // no event tells when it can be read
-		d.later(d.dir)
+	if d.ctx.Err() != nil {
+		return nil
 	}
-	if d.q.View.Err() != nil || d.ctx.Err() != nil {
-		return nil // a file system does not answer
+	incomplete := d.q.View.Err() != nil
+	if d.busy || incomplete {
+		d.later(busyRetry, d.dir)
+	}
+	if incomplete {
+		return nil
 	}
 
 	// What is gone.
