@@ -264,7 +264,9 @@ func TestStalledMountsAndAnotherRoot(t *testing.T) {
 		defer d.stall()()
 	}
 	must(t, errors.Join(os.Symlink("2", at("next")), os.Rename(at("next"), at("current"))))
-	g.Until("the new root is served", func() bool { return g.Ask("/x.txt") == "new\n" && strings.Contains(g.Ask("robots.txt"), "Disallow: /y") })
+	g.Until("the new root is served", func() bool {
+		return g.Ask("/x.txt") == "new\n" && strings.Contains(g.Ask("robots.txt"), "Disallow: /y")
+	})
 	if log := g.Log(); strings.Contains(log, "does not answer") {
 		t.Errorf("it had to wait for the mounts:\n%s", log)
 	}
