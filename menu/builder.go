@@ -14,7 +14,7 @@ import (
 // The bounds of one menu. Anything beyond them is reported and left out; the rest is
 // served.
 const (
-	maxItems    = 100_000  // items; a last one says that there are more
+	maxItems    = 100_000  // items; the last one then reads "... and more"
 	maxSize     = 15 << 20 // bytes that all of them may take
 	maxLine     = 4096     // bytes of a line of a map
 	maxRead     = 4 << 20  // bytes of all maps of a menu
@@ -36,7 +36,7 @@ const (
 
 // BuildOptions are the options of menus that come from the command line.
 type BuildOptions struct {
-	// InfoPrefix means that info lines of gophermaps begin with an i, as in Motsognir. If
+	// InfoPrefix marks text lines in gophermaps by a leading i, as Motsognir does. If
 	// false, this is detected for each map.
 	InfoPrefix bool
 	// Charset is the character set of texts and maps that are not UTF-8. The zero value
@@ -226,7 +226,7 @@ const (
 	CodeControl = "MENU-CONTROL" // control characters, which are not sent
 	CodeInclude = "MENU-INCLUDE" // an include that has nothing to show
 	CodePattern = "MENU-PATTERN" // a pattern that matches nothing
-	CodeName    = "MENU-NAME"    // names that are not listed, since no client can ask for them
+	CodeName    = "MENU-NAME"    // names that are not listed because no client can request them
 	CodeRead    = "MENU-READ"    // what cannot be read
 	CodeLimit   = "MENU-LIMIT"   // a bound of menus was reached
 )

@@ -140,8 +140,8 @@ func lastRune(text []byte) int {
 	return len(text)
 }
 
-// looksLikeLatin1 reports whether bytes that are not ASCII stand as the letters
-// and signs of Western European languages do: one or two of them beside a letter
+// looksLikeLatin1 reports whether the bytes that are not ASCII are placed like the
+// letters and signs of Western European languages: one or two of them beside a letter
 // of ASCII. Cyrillic and Greek texts have longer runs, and so have the lines and
 // blocks that are drawn in the character sets of DOS.
 func looksLikeLatin1(text []byte) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// mapEntry is an item as a map writes it. Its type may be '?', which means that the
-// server decides. Host and port are empty where they are this server's.
+// mapEntry is an item as a map writes it. With the type '?' the server chooses the
+// type. Host and port are empty where they are this server's.
 type mapEntry struct {
 	typ                   byte
 	label, selector, host string
@@ -20,7 +20,7 @@ type mapEntry struct {
 // entry appends the item of an entry, its type being known.
 func (m *making) entry(e mapEntry) {
 	if e.typ == TypeInfo || e.typ == TypeError {
-		m.text(e.label) // a menu that succeeds holds no error
+		m.text(e.label) // a successful menu contains no error item
 		return
 	}
 	port, ok := m.portOf(e.port)
@@ -60,7 +60,7 @@ func (m *making) entry(e mapEntry) {
 	}
 }
 
-// portOf reads a port; an empty one stands for this server's.
+// portOf parses a port; empty is this server's.
 func (m *making) portOf(s string) (port int, ok bool) {
 	if s == "" {
 		return m.Port, true
@@ -69,7 +69,7 @@ func (m *making) portOf(s string) (port int, ok bool) {
 	return int(n), err == nil && n > 0
 }
 
-// isBareURL reports whether a selector is a URL that could stand behind "URL:".
+// isBareURL reports whether a selector is a URL that could follow "URL:".
 func isBareURL(sel string) bool {
 	scheme, _, found := strings.Cut(sel, "://")
 	return found && slices.Contains(redirectSchemes, strings.ToLower(scheme))
@@ -150,8 +150,8 @@ func (m *making) linksProgram(it Item) bool {
 	})
 }
 
-// find returns the file that a name stands for. A name with escapes that does not
-// exist is tried decoded, as requests are.
+// find resolves a name to a file. If a name with escapes does not exist, its decoded
+// form is tried, as for requests.
 func (m *making) find(name string) (found string, dir, ok bool) {
 	if dir, ok = m.stat(name); ok {
 		return name, dir, ok
@@ -166,7 +166,7 @@ func (m *making) find(name string) (found string, dir, ok bool) {
 	return name, false, false
 }
 
-// own returns a host or a port, or nothing where it stands for this server's.
+// own returns a host or a port; empty if it is this server's.
 func own(field string) string {
 	if field = strings.TrimSpace(field); field != "+" {
 		return field

@@ -197,8 +197,8 @@ func (m *making) hideLine(rest string) bool {
 	return m.present[name]
 }
 
-// includeLine goes on with another map, and reports whether the line is one that
-// says so: a heading in equals signs is not.
+// includeLine includes another map and reports whether the line is an include: a
+// heading in equals signs is none.
 func (m *making) includeLine(sel string) bool {
 	if sel == "" || sel[0] == '=' || sel[0] == ' ' || sel[0] == '\t' {
 		return false
@@ -291,14 +291,14 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // A line with all four fields of a menu, divided by TABs, is an item, too.
 //
 // "\|" is a bar that divides nothing, the last field ends at the first bracket,
-// "server" and "port" stand for this server's. A line that does not parse is
+// "server" and "port" are replaced by this server's. A line that does not parse is
 // shown; "[|" before a line is the way to write one that begins with a bracket.
 
 // gphLine appends the items of a line of a .gph file.
 func (m *making) gphLine(line string) {
 	inner, item := strings.CutPrefix(line, "[")
 	if strings.Count(line, "\t") >= 3 && !item {
-		m.textOrItem(line) // a line as it is sent
+		m.textOrItem(line) // a line in the form of RFC 1436
 		return
 	}
 	if !item {
@@ -348,8 +348,8 @@ func parseGph(s string) (e mapEntry, ok bool) {
 	return e, true
 }
 
-// cutBar returns what stands before the first bar, but for those after a
-// backslash, which stand for themselves.
+// cutBar cuts s at the first bar that no backslash precedes. It removes the
+// backslashes before bars.
 func cutBar(s string) (before, after string, found bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -366,12 +366,12 @@ func cutBar(s string) (before, after string, found bool) {
 	return "", "", false
 }
 
-// Commands in maps mostly print a date, the host or the server's version. So a few
-// variables stand for these in lines of information, and a command that does
-// nothing but print such a line is understood. Nothing is ever run.
+// Commands in maps mostly print a date, the host or the server's version. A few
+// variables replace these in text lines, and a command that only prints such a line
+// is recognized. No command is ever run.
 
-// variable returns what a name stands for; ok is false if it is none. Those that
-// show the time or something of the client make a menu that must not be kept.
+// variable returns the value of a variable; ok is false if there is none of that
+// name. A menu that shows the time or the client's address must not be cached.
 func (m *making) variable(name string) (value string, ok bool) {
 	switch name {
 	case "SERVER_NAME", "SERVER_HOST":
@@ -392,8 +392,8 @@ func (m *making) variable(name string) (value string, ok bool) {
 	return "", false
 }
 
-// expand puts the values in the place of variables. A dollar that begins none
-// stands for itself. ok is false if a value is not known.
+// expand replaces variables by their values. A dollar sign that begins no variable is
+// kept. ok is false if a value is not known.
 func (m *making) expand(line string) (expanded string, ok bool) {
 	if strings.IndexByte(line, '$') < 0 {
 		return line, true

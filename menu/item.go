@@ -75,15 +75,15 @@ func (it Item) Text() string {
 // Info returns a line of information, which links nothing.
 func Info(label string) Item { return Item{Type: TypeInfo, Label: label} }
 
-// ErrorItem returns the item that explains an error to a client. A menu holds it
-// alone.
+// ErrorItem returns the item that explains an error to a client. It is the only item
+// of its menu.
 func ErrorItem(msg string) Item { return Item{Type: TypeError, Label: msg} }
 
 // AppendTo appends the line of the item to b, its CR LF included (RFC 1436,
 // section 3.9). No control character gets on the wire, neither of ASCII nor of
 // U+0080 to U+009F nor a byte like that outside UTF-8: in the label each becomes
-// a space, and an item whose selector or host holds one, or whose port is not from
-// 1 to 65535, is sent as information with its label alone.
+// a space, and an item whose selector or host contains one, or whose port is not from
+// 1 to 65535, is sent as a text line with its label alone.
 func (it Item) AppendTo(b []byte) []byte {
 	it = it.sound()
 	b = append(b, it.Type)
@@ -120,8 +120,8 @@ func (it Item) size() int {
 // ParseItem reads a line of a menu as a client receives it, with its line end or
 // without. Fields after the port (Gopher+) are dropped. Information and errors may
 // leave out their link; other items must have a selector, which may be empty, a
-// host and a port from 0 to 65535. The label may hold control characters, which a
-// terminal must not get.
+// host and a port from 0 to 65535. The label may contain control characters, which must not
+// reach a terminal.
 func ParseItem(line string) (Item, error) {
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" || line[0] <= ' ' || line[0] > '~' {
@@ -147,8 +147,8 @@ func ParseItem(line string) (Item, error) {
 	return it, nil
 }
 
-// Parse reads a whole menu. Ok is false if it is none: each line must be an item, and
-// a dot must stand at the end.
+// Parse parses a whole menu. Ok is false if a line is no item, or if the last line is
+// not a dot.
 func Parse(text string) (items []Item, ok bool) {
 	if text == End {
 		return nil, true
@@ -168,8 +168,8 @@ func Parse(text string) (items []Item, ok bool) {
 	return items, true
 }
 
-// AppendPlusInfo appends what the UMN client wants when it asks for the root with
-// TAB "$" (Gopher+): the items as +INFO blocks, ended like a menu.
+// AppendPlusInfo appends the items as +INFO blocks, ended like a menu: the reply to
+// the UMN client, which requests the root with TAB "$" (Gopher+).
 func AppendPlusInfo(b []byte, items []Item) []byte {
 	b = append(b, "+-1\r\n"...)
 	for _, it := range items {

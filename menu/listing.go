@@ -26,7 +26,7 @@ func (m *making) list() error {
 	return nil
 }
 
-// listHere appends the listing of the directory to what a map says.
+// listHere appends the listing of the directory to the items of a map.
 func (m *making) listHere() {
 	if m.mapsOnly || m.inlining {
 		return
@@ -40,7 +40,7 @@ func (m *making) listHere() {
 // processor busy for long. The work is counted for the whole menu: a pattern beyond the
 // bound is shown as text, and the listing is made without it.
 
-// isGlob reports whether a label can stand for several files.
+// isGlob reports whether a label is a pattern for several files.
 func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 
 // glob appends the files whose names match the last element of a pattern, below
@@ -239,7 +239,7 @@ func dateKey(name string) string {
 	return year + month
 }
 
-// number cuts a number of so many digits off, if it lies between low and high.
+// number cuts a number of so many digits off, if it is between low and high.
 func number(s string, digits, low, high int) (found, rest string) {
 	if len(s) < digits {
 		return "", s

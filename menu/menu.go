@@ -143,8 +143,8 @@ func (b *Builder) Names(ctx context.Context, name string) (title string, labels 
 	return m.menu.Title, labels
 }
 
-// mapped makes the menu of a map, if the directory has one. If it has none but a
-// program, nothing is listed: files beside it are rarely meant to be found.
+// mapped makes the menu of a map, if the directory has one. If its only map is a
+// program, nothing is listed: the files beside it are rarely meant to be found.
 func (m *making) mapped() bool {
 	var program error
 	for _, base := range []string{mapName, dotMapName, gphName} {
@@ -184,8 +184,8 @@ func (m *making) file(name string) error {
 	return err
 }
 
-// follow appends what a map says. Includes are read where they stand: the stack
-// of maps holds the rest of those around them.
+// follow appends the items of a map. Includes are read in place: the stack of maps
+// keeps the remaining lines of the including maps.
 func (m *making) follow(first mapSource) {
 	m.maps = append(m.maps, first)
 	listing := false
@@ -236,7 +236,7 @@ const maxTarget = 2048
 var errTarget = errors.New("making a redirect page: the URL must not be linked")
 
 // RedirectPage returns the page for a selector URL:target: HTML that leads to the
-// target, for browsers that ask the Gopher server for it. The target is a URL of a
+// target, for browsers that request it from the Gopher server. The target is a URL of a
 // scheme that only leads somewhere (http, mailto, gemini...), of at most 2,048
 // bytes of UTF-8 without control characters or spaces. Others, like javascript:,
 // data: and file:, are an error.

@@ -182,8 +182,8 @@ func (m *making) readNames(dir string) ([]listed, error) {
 	return names, nil
 }
 
-// served reports whether an entry is something to list, and sets what it is. Only
-// for a link the tree is asked.
+// served reports whether an entry is listed, and sets its kind. Only a link is looked
+// up in the tree.
 func (m *making) served(dir string, e fs.DirEntry, l *listed) bool {
 	switch t := e.Type(); {
 	case t.IsDir():
@@ -224,7 +224,7 @@ var wide = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana
 func columns(text string) (n int) {
 	for _, r := range text {
 		switch {
-		case unicode.Is(unicode.Mn, r): // a mark stands on the character before it
+		case unicode.Is(unicode.Mn, r): // a mark is drawn on the character before it
 		case unicode.In(r, wide...) && (r < '｡' || r > 'ￜ'): // those are of half the width
 			n += 2
 		default:

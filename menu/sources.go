@@ -221,8 +221,8 @@ func continuesWord(rest string) bool {
 	return unicode.IsLower(r) || strings.ContainsRune("'’-,.", r) && len(rest) > 1 && unicode.IsLower(rune(rest[1]))
 }
 
-// fold returns the name that a selector in a map of dir stands for, with "." and
-// ".." folded, never above the root.
+// fold returns the file name of a selector in a map of dir. It resolves "." and "..",
+// never above the root.
 func fold(dir, sel string) string {
 	if !strings.HasPrefix(sel, "/") {
 		sel = "/" + dir + "/" + sel

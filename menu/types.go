@@ -75,8 +75,8 @@ func IsType(t byte) bool { return knownTypes[t].typ == t && t != 0 }
 func TypeName(t byte) string { return knownTypes[t].name }
 
 // TypeOf returns the item type of a file by the extension of its name, in any
-// case. If the name does not say it, ok is false and the type is TypeBinary;
-// [Sniff] may know better.
+// case. If the extension is unknown, ok is false and the type is TypeBinary;
+// [Sniff] may find another.
 func TypeOf(name string) (t byte, ok bool) {
 	var ext [maxExtension]byte
 	t, ok = typeByExtension[string(appendExtension(ext[:0], name))]

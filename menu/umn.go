@@ -11,15 +11,15 @@ import (
 )
 
 // Directories of UMN gopherd, which pygopherd serves, too, have no map. Their
-// listing is changed by files whose names begin with a dot: .names and .Links hold
+// listing is changed by files whose names begin with a dot: .names and .Links contain
 // blocks of fields, one for an item, with an empty line or a comment between them:
 //
 //	Name=About this server
 //	Path=./about.txt
 //	Numb=1
 //
-// A path that begins with "./" or "~/" says something of a file that is listed;
-// others are items of their own. .cap/NAME is a block for the file NAME. Type X
+// A path that begins with "./" or "~/" describes a file that is listed; others are
+// items of their own. .cap/NAME is a block for the file NAME. Type X
 // takes a file out of the listing. .abstract is shown above it, and the abstract of
 // an item below it.
 
@@ -34,10 +34,10 @@ const (
 // umnEntry is a block.
 type umnEntry struct {
 	mapEntry
-	number   int       // where it stands: those from 1 on first, then those without, then negative ones
-	merges   bool      // it says something of a file that is listed
+	number   int       // in the order: positive numbers first, then none, then negative ones
+	merges   bool      // it describes a file that is listed
 	abstract []string  // lines
-	source   mapSource // where it stands
+	source   mapSource // its place
 }
 
 // readUMN appends the lines above a listing, and returns the blocks. ok is false
@@ -139,7 +139,7 @@ func (m *making) setField(e *umnEntry, key, value string, s *mapSource) bool {
 	return true
 }
 
-// A merged item is one of a listing that blocks have a say in.
+// merged is an item of a listing with what blocks change in it.
 type merged struct {
 	items    []Item // one, or lines that are shown instead
 	number   int
@@ -198,7 +198,7 @@ func (x *merged) merge(e umnEntry) {
 	x.number, x.abstract = cmp.Or(e.number, x.number), append(x.abstract, e.abstract...)
 }
 
-// umnItems returns what a block makes that says nothing of a listed file: an item,
+// umnItems returns the items of a block that describes no listed file: an item,
 // or its label if it cannot be linked. UMN gopherd's own selectors begin with the
 // type of what they name.
 func (m *making) umnItems(e umnEntry) []Item {

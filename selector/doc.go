@@ -1,12 +1,11 @@
-// Package selector reads what Gopher clients send and names what they ask for:
-// request lines, selectors, the canonical form and every other spelling of one,
-// and gopher URLs.
+// Package selector parses what Gopher clients send: request lines, selectors with their
+// canonical form and other spellings, and gopher URLs.
 //
-// It is useful alone for a Gopher server, a client or a robot. It opens no file and
-// no connection. [Path] alone does not protect a tree: it keeps names inside, but the
+// A Gopher server, a client or a robot can use it alone. It opens no file and no
+// connection. [Path] alone does not protect a tree: it keeps names inside, but the
 // program that opens files must handle symbolic links (see [os.Root]).
 //
-// A request is read with [Line] and taken apart with [Parse]; [Path] makes a file name
-// of its selector, [Canonical] the selector again that menus link. [Askable] reports
-// whether clients can ask for a name at all.
+// [Line] reads a request and [Parse] splits it; [Path] converts its selector to a file
+// name, and [Canonical] a file name to the selector that menus link. [Askable] reports
+// whether clients can request a name.
 package selector

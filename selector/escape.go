@@ -18,8 +18,8 @@ func IsEscaped(sel string) bool { return strings.ContainsAny(sel, "%#") }
 // Unescape decodes the escapes of a selector, once ("%252e" becomes "%2e"):
 // percent escapes (RFC 3986, section 2.1), and # with three octal digits, which
 // is how gophernicus writes "%" and control characters, and once wrote blanks. A
-// # without such digits stands for itself. ok is false if there is no escape, if a
-// percent escape is malformed, or if one stands for a control character of ASCII.
+// # without such digits is kept. ok is false if there is no escape, if a percent
+// escape is malformed, or if one encodes a control character of ASCII.
 func Unescape(sel string) (plain string, ok bool) {
 	if !IsEscaped(sel) {
 		return "", false
@@ -32,7 +32,7 @@ func Unescape(sel string) (plain string, ok bool) {
 
 // Forms returns the other forms in which a selector that names nothing is tried: without
 // the empty elements and the elements "." of old links ("//a", "/a/./b"), and decoded,
-// once. [Path] says which of them name a file.
+// once. [Path] refuses those that cannot name a file.
 func Forms(sel string) (list []string) {
 	if folded := fold(sel); folded != sel {
 		list, sel = append(list, folded), folded
@@ -96,7 +96,7 @@ func DecodePercent(s string) (c byte, n int) {
 	return hi<<4 | lo, 3
 }
 
-// Decoded returns a text with its percent escapes decoded. A % that begins none stands.
+// Decoded returns a text with its percent escapes decoded. A % that begins no escape is kept.
 func Decoded(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -145,9 +145,9 @@ func hexValue(c byte) byte {
 	return 255
 }
 
-// The bytes that stand for themselves in the normal form: those that RFC 3986
-// calls unreserved (section 2.3), and reserved ones (section 2.2) but * and $,
-// which mean something in a pattern, and #.
+// The bytes that the normal form does not escape: those that RFC 3986 calls
+// unreserved (section 2.3), and reserved ones (section 2.2) except *, $ and #: * and $
+// are special in a pattern.
 const (
 	reserved byte = 1 + iota
 	unreserved
@@ -165,11 +165,10 @@ var normalBytes = func() (t [256]byte) {
 	return t
 }()
 
-// IsNormalByte reports whether a byte stands for itself in the normal form.
+// IsNormalByte reports whether the normal form leaves a byte unescaped.
 func IsNormalByte(c byte) bool { return normalBytes[c] != 0 }
 
-// IsNormal reports whether a selector is surely in normal form: every byte of it
-// stands for itself.
+// IsNormal reports whether a selector is in normal form without any escape.
 func IsNormal(sel string) bool {
 	for i := range len(sel) {
 		if normalBytes[sel[i]] == 0 {
@@ -184,10 +183,10 @@ func IsNormal(sel string) bool {
 func IsReserved(c byte) bool { return normalBytes[c] == reserved }
 
 // AppendNormal appends the normal form of a selector, in which RFC 9309, section
-// 2.2.2, has it compared: unreserved bytes stand for themselves, and all that are
-// neither unreserved nor reserved are percent-encoded in upper case, * and $ too,
-// and a % that begins no escape. Reserved bytes keep the form they are written in
-// up to the first "?"; behind it they stand for themselves, since the RFC's own
+// 2.2.2, compares it: unreserved bytes are decoded, and all that are neither
+// unreserved nor reserved are percent-encoded in upper case, as are * and $ and a %
+// that begins no escape. Reserved bytes keep the form in which they are written
+// up to the first "?"; after it they are decoded, since the RFC's own
 // table compares "?baz=https://foo.bar" and "?baz=https%3A%2F%2Ffoo.bar" as equal,
 // while "/" and "%2F" differ in a path.
 func AppendNormal(b []byte, sel string) []byte {
@@ -289,7 +288,7 @@ func AppendURI(b []byte, sel string) []byte {
 // URIPath is AppendURI to a string: the one spelling of a selector in links.
 func URIPath(sel string) string { return string(AppendURI(nil, sel)) }
 
-// uriBytes marks the bytes that stand for themselves in a URI path.
+// uriBytes marks the bytes that need no escape in a URI path.
 var uriBytes = func() (t [256]bool) {
 	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!&'()+,;=:@/" {
 		t[c] = true

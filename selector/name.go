@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// This file says which file names can be asked for. All code that lists a tree, opens a
-// name of it, or writes about it in a robots.txt asks here, so that all of it leaves
-// out the same names.
+// This file defines which file names can be requested. All code that lists a tree, opens
+// a name in it, or writes about it in a robots.txt uses it, so that the same names are
+// left out everywhere.
 
 // Cause is why a request or a selector was refused.
 type Cause string
@@ -30,7 +30,7 @@ const (
 )
 
 // RefusedError is a request, a selector or a URL that was refused. Its message does not
-// hold what was sent, so that it may go to a log or to a client.
+// repeat what was sent, so it can be logged or sent to a client.
 type RefusedError struct {
 	Reason Cause // why
 }
@@ -38,9 +38,9 @@ type RefusedError struct {
 // Error names the reason.
 func (e *RefusedError) Error() string { return "refused: " + string(e.Reason) }
 
-// Path returns the file name that a selector stands for, in the form of
-// [io/fs.ValidPath]: "/a/b" and "a/b" are "a/b"; "" and "/" are ".". dir reports
-// whether the selector ends with a slash, which only a directory's may.
+// Path returns the file name of a selector, in the form of [io/fs.ValidPath]: "/a/b" and
+// "a/b" are "a/b"; "" and "/" are ".". dir reports whether the selector ends with a slash,
+// which only a directory's may.
 //
 // It returns a [*RefusedError] for a selector longer than [MaxRequest], with an empty
 // element ("//"), or with one that is not [Askable]: "." and "..", hidden ones
@@ -70,10 +70,10 @@ func Path(sel string) (name string, dir bool, err error) {
 // have it.
 const maxElement = 255
 
-// Askable reports whether a client can ask for file names that contain elem as an
+// Askable reports whether a client can request file names that contain elem as an
 // element, and may find it in a listing. A file whose name is invalid UTF-8 is in no
-// listing, since clients disagree about its bytes, but [Path] takes a request for it.
-// A client cannot ask for:
+// listing, since clients disagree about its bytes, but [Path] accepts a request for it.
+// A client cannot request:
 //
 //   - names that begin with a dot, or have a dot after a backslash, which divides
 //     elements on some systems;
@@ -82,7 +82,7 @@ const maxElement = 255
 //   - programs, whose source is their author's: *.cgi, *.dcgi, cgi-bin, and the
 //     copies of them that an editor leaves, with a ~ at the end;
 //   - the sources of menus, whose comments are their author's: gophermap and
-//     gophertag, and such copies. It can ask for an index.gph, and gets a menu.
+//     gophertag, and such copies. It can request an index.gph, and gets a menu.
 func Askable(elem string) bool { return Refusal(elem) == "" }
 
 // AskableName reports whether each element of a file name in the form of

@@ -12,8 +12,8 @@ const MaxRequest = 4096
 // RequestLine is one request line, taken apart.
 type RequestLine struct {
 	Selector string // before the first TAB, as it was sent; empty is the root
-	Query    string // what a search item was asked for; empty if nothing
-	Plus     string // what a Gopher+ client wants ("+", "$", "!"...), with its arguments; empty for others
+	Query    string // the words of a search; empty if there are none
+	Plus     string // the Gopher+ request ("+", "$", "!"...), with its arguments; empty for other clients
 }
 
 // Line returns the first line of buf without its end, which is LF, CR LF or CR
@@ -33,11 +33,11 @@ func Line(buf []byte) (line []byte, ok bool) {
 }
 
 // Parse takes a request line apart; line is without its end. The fields are
-// divided by TABs: selector, query, and what a Gopher+ client wants. A plain
+// divided by TABs: selector, query, and Gopher+ request. A plain
 // Gopher+ request has no query, so that its second field is the Gopher+ one: it
 // is taken as that if it is exactly "+", "!" or "$", or begins with "+" or "$"
 // and goes on with a MIME type ("+text/plain"), or with "!" or "$" and an
-// attribute ("!+INFO"). The UMN client asks for the root with TAB "$". A search
+// attribute ("!+INFO"). The UMN client requests the root with TAB "$". A search
 // for the word "+1" stays a search. Fields after the third are dropped.
 //
 // It returns a [*RefusedError] if a control byte is in the line (C0 or DEL) or if it
@@ -60,8 +60,8 @@ func Parse(line []byte) (RequestLine, error) {
 	return RequestLine{Selector: sel, Query: query, Plus: plus}, nil
 }
 
-// IsRobots reports whether a selector asks for a site's robots.txt. A robot takes an error
-// in its place as "everything is allowed".
+// IsRobots reports whether a selector is that of a site's robots.txt. A robot that gets an
+// error in reply assumes that everything is allowed.
 func IsRobots(selector string) bool {
 	switch selector {
 	case "robots.txt", "/robots.txt", "0/robots.txt", "/0/robots.txt":

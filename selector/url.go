@@ -88,7 +88,7 @@ func isHost(s string) bool {
 }
 
 func (u *URL) setPath(s string) Cause {
-	// A TAB is the one control byte a URL may hold, and only as a delimiter.
+	// A TAB is the only control byte in a URL, and only as a delimiter.
 	parts := strings.SplitN(s, "%09", 3)
 	sel, ok := unescape(parts[0], false)
 	if ok && len(parts) > 1 {
