@@ -29,6 +29,10 @@ type Annotation struct {
 
 	Data []byte // must not be changed
 	Err  error  // why it cannot be read: its directory is denied until it can be
+
+	// Set by BothTrees.
+	strict    bool     // no Allow counts
+	everybody []string // whom its lines for everybody are for; nil: everybody
 }
 
 // An Alias is another selector of a file or directory that has one of its own: a symbolic
@@ -156,7 +160,7 @@ func (w *work) read() {
 	w.names = names{of: map[string]int32{}}
 	w.denied = map[string]*note{}
 	w.joinable, w.joins, w.joined, w.borrowers = nil, 0, nil, nil
-	list := slices.SortedFunc(slices.Values(w.in.Annotations), func(a, b Annotation) int {
+	list := slices.SortedStableFunc(slices.Values(w.in.Annotations), func(a, b Annotation) int {
 		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File))
 	})
 	list = slices.DeleteFunc(list, func(a Annotation) bool { return w.left[a.Dir] })

@@ -115,6 +115,9 @@ type usageLine struct {
 // the directory.
 func (r *reader) usage(l readers.Line) {
 	r.open = false
+	if r.everybody != nil {
+		return // those for everybody count for robots with rules of their own, too
+	}
 	path, list := "/", trimSpaces(l.Value)
 	onlyNo := list != l.Value // what permits something does not count where blanks are odd
 	if strings.HasPrefix(list, "/") {

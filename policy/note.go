@@ -156,9 +156,12 @@ type reader struct {
 	note    *note
 	file    string
 	open    bool   // the next User-agent line joins the group
+	strict  bool   // no Allow counts
 	now     *group // the group that lines belong to
 	nobody  bool   // its User-agent lines name nobody
 	counted [2]int // rules and globs of this file
+
+	everybody []string // the robots that lines for everybody are for; nil: everybody
 
 	names  *names
 	clean  map[string]bool    // texts in which package lint finds nothing
@@ -172,7 +175,8 @@ func readNote(from []Annotation, names *names, clean map[string]bool) *note {
 	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
 	r := reader{note: n, names: names, clean: clean, groups: map[int32][]*group{}}
 	for _, a := range from {
-		r.file, r.open, r.counted = a.File, false, [2]int{}
+		reports := n.reports
+		r.file, r.strict, r.everybody, r.open, r.counted = a.File, a.strict, a.everybody, false, [2]int{}
 		switch {
 		case a.Err != nil:
 			n.deny(a.File, CodeUnreadable, fmt.Sprintf("it cannot be read: %v", a.Err))
@@ -183,6 +187,9 @@ func readNote(from []Annotation, names *names, clean map[string]bool) *note {
 		}
 		if n.shut != nil {
 			return n
+		}
+		if a.everybody != nil { // a copy of what has been reported
+			n.reports = reports
 		}
 	}
 	n.size = sizeOf(n.general)
@@ -207,7 +214,7 @@ func readNote(from []Annotation, names *names, clean map[string]bool) *note {
 func (r *reader) number() {
 	texts := map[*group]string{} // what the groups say
 	numbers := map[string]int{"": 0}
-	known := map[string]int32{} // sets, by the first lines of their groups
+	known := map[string]int32{} // sets, by the addresses of their groups
 	for _, robot := range slices.Sorted(maps.Keys(r.groups)) {
 		groups := r.groups[robot]
 		var key []byte
@@ -298,7 +305,7 @@ func (r *reader) report(code string, line int, format string, args ...any) {
 
 func (r *reader) read(data []byte) {
 	r.begin(0)
-	r.join(everybody)
+	r.joinAll()
 	for l := range lint.Lines(data) {
 		switch {
 		case l.Kind == readers.KindAgent:
@@ -351,7 +358,11 @@ func (r *reader) agent(l readers.Line) {
 	}
 	for _, robot := range r.namesOf(l.Value) {
 		r.nobody = false
-		r.join(robot)
+		if robot == everybody {
+			r.joinAll()
+		} else {
+			r.join(robot)
+		}
 	}
 }
 
@@ -359,6 +370,16 @@ func (r *reader) agent(l readers.Line) {
 func (r *reader) begin(line int) {
 	r.now = &group{file: r.file, line: line}
 	r.nobody = false
+}
+
+// joinAll applies the lines that follow to everybody.
+func (r *reader) joinAll() {
+	if r.everybody == nil {
+		r.join(everybody)
+	}
+	for _, token := range r.everybody {
+		r.join(r.names.add(token, ""))
+	}
 }
 
 // join applies the lines that follow to a robot, too.
@@ -419,6 +440,12 @@ func (r *reader) rule(l readers.Line, rule rule) {
 	}
 	r.open, r.now.says = false, true
 	if value == "" {
+		return
+	}
+	if rule.allow && r.strict {
+		report := NewReport(CodeOverruled, r.file, l.Number, "it does not count: the trees for Gopher and Gemini have different annotations, and what one of them denies is denied")
+		report.Hint = "write the same .robots into both trees"
+		r.note.reports = append(r.note.reports, report)
 		return
 	}
 	if r.nobody && !rule.allow {

@@ -66,7 +66,7 @@ func (c *Compiled) proofInput(file []byte) proof.Input {
 	in.Notes = make([]proof.Note, 0, len(c.notes))
 	for _, n := range c.notes {
 		for _, a := range n.from {
-			in.Notes = append(in.Notes, proof.Note(a))
+			in.Notes = append(in.Notes, proof.Note{Dir: a.Dir, File: a.File, Data: a.Data, Err: a.Err, Strict: a.strict, Everybody: a.everybody})
 		}
 	}
 	return in

@@ -43,9 +43,13 @@ func TestQuestions(t *testing.T) {
 			sels := sites.Selectors(policies.Patterns())
 			rnd.Shuffle(len(sels), func(i, j int) { sels[i], sels[j] = sels[j], sels[i] })
 			for _, sel := range sels[:min(len(sels), 12)] {
-				v := policies.For(robot).Decide(sel)
+				p := policies.For(robot)
+				var rows []string
+				for _, v := range p.Deciding(sel) {
+					rows = append(rows, named[place{v.File, v.Pattern, v.Line}]...)
+				}
 				err := w.Encode(map[string]any{"robots": c.File(), "agent": agent, "path": readers.URI.Of(sel),
-					"allow": v.Allowed, "named": named[place{v.File, v.Pattern, v.Line}]})
+					"allow": p.Decide(sel).Allowed, "named": rows})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"regexp"
@@ -25,20 +26,99 @@ var (
 
 // input is a site for the compiler.
 func input(s sites.Site) Input {
-	in := Input{Programs: s.Programs}
-	for _, n := range s.Notes {
-		in.Annotations = append(in.Annotations, Annotation(n))
+	homes, rest := s.Homes()
+	in := Input{Programs: s.Programs, Annotations: annotations(rest)}
+	for _, home := range homes {
+		in.Annotations = append(in.Annotations, BothTrees(annotations(home.Gopher), annotations(home.Gemini))...)
 	}
 	return in
 }
 
-// policiesOf is what the proof takes a site to mean.
-func policiesOf(s sites.Site) proof.Policies {
-	in := proof.Input{Programs: s.Programs}
-	for _, n := range s.Notes {
-		in.Notes = append(in.Notes, proof.Note(n))
+func annotations(notes []sites.Note) (list []Annotation) {
+	for _, n := range notes {
+		list = append(list, Annotation{Dir: n.Dir, File: n.File, Data: n.Data, Err: n.Err})
 	}
-	return proof.Read(in)
+	return list
+}
+
+// siteMeaning is what the proof takes a site to mean. Of homes with two trees each is taken
+// alone, without its Allows: what either denies is denied.
+type siteMeaning struct {
+	trees    []proof.Policies // one, or that with the trees of Gopher and that with those of Gemini
+	patterns []string
+}
+
+func policiesOf(s sites.Site) (m siteMeaning) {
+	homes, rest := s.Homes()
+	gopher := proof.Input{Programs: s.Programs, Notes: proofNotes(rest, false)}
+	gemini, loose := gopher, gopher
+	for _, home := range homes {
+		gopher.Notes = slices.Concat(gopher.Notes, proofNotes(home.Gopher, true))
+		gemini.Notes = slices.Concat(gemini.Notes, proofNotes(home.Gemini, true))
+		loose.Notes = slices.Concat(loose.Notes, proofNotes(home.Gopher, false), proofNotes(home.Gemini, false))
+	}
+	m.trees = append(m.trees, proof.Read(gopher))
+	if len(homes) > 0 {
+		m.trees = append(m.trees, proof.Read(gemini))
+	}
+	m.patterns = proof.Read(loose).Patterns()
+	return m
+}
+
+func proofNotes(notes []sites.Note, strict bool) (list []proof.Note) {
+	for _, n := range notes {
+		list = append(list, proof.Note{Dir: n.Dir, File: n.File, Data: n.Data, Err: n.Err, Strict: strict})
+	}
+	return list
+}
+
+// Robots lists the robots that annotations name.
+func (m siteMeaning) Robots() (list []string) {
+	for _, tree := range m.trees {
+		list = append(list, tree.Robots()...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Patterns lists the patterns of all rules, those of Allows that do not count among them.
+func (m siteMeaning) Patterns() []string { return m.patterns }
+
+// For returns what each tree says to a robot.
+func (m siteMeaning) For(robot string) (list saying) {
+	for _, tree := range m.trees {
+		list = append(list, tree.For(robot))
+	}
+	return list
+}
+
+type saying []proof.Policy
+
+// Decide returns the first of the rules that decide.
+func (p saying) Decide(sel string) proof.Verdict { return p.Deciding(sel)[0] }
+
+// Deciding returns the rules that decide about a selector: the longest of those that deny, or
+// else what the first tree says.
+func (p saying) Deciding(sel string) (list []proof.Verdict) {
+	longest := -1
+	for _, policy := range p {
+		v := policy.Decide(sel)
+		length := len(v.Pattern)
+		if v.File != "" && v.Line == 0 {
+			length = math.MaxInt // a directory that is denied as a whole
+		}
+		if v.Allowed || length < longest {
+			continue
+		}
+		if length > longest {
+			longest, list = length, nil
+		}
+		list = append(list, v)
+	}
+	if list == nil {
+		list = append(list, p[0].Decide(sel))
+	}
+	return list
 }
 
 // asks returns the name by which a reader asks as a robot that annotations name, "*"
@@ -124,7 +204,9 @@ func broken(s sites.Site, rows []readers.Reader, c *Compiled) (list []string) {
 					continue // it takes such names for others: the disk is asked for them
 				}
 				want := p.Decide(sel)
-				isNamed := slices.Contains(rules[place{want.File, want.Pattern, want.Line}], reader.Name)
+				isNamed := slices.ContainsFunc(p.Deciding(sel), func(v proof.Verdict) bool {
+					return slices.Contains(rules[place{v.File, v.Pattern, v.Line}], reader.Name)
+				})
 				if escapes.MatchString(sel) { // no rule can say what it makes of such a name
 					isNamed = named[reader.Name]
 				}
@@ -153,7 +235,7 @@ func decodes(r readers.Reader) bool {
 }
 
 // preferred returns where a file states other preferences than the annotations.
-func preferred(policies proof.Policies, data []byte) (list []string) {
+func preferred(policies siteMeaning, data []byte) (list []string) {
 	file := robots.Parse(robots.RFC9309, data)
 	for _, robot := range append(policies.Robots(), "zz") {
 		if robot == veronica {
@@ -162,7 +244,7 @@ func preferred(policies proof.Policies, data []byte) (list []string) {
 		p := policies.For(robot)
 		for _, sel := range sites.Selectors(policies.Patterns()) {
 			uri := readers.URI.Of(sel)
-			want, got := p.Prefers(sel), map[string]string{}
+			want, got := p[0].Prefers(sel), map[string]string{}
 			if !p.Decide(sel).Allowed || !file.Allowed(robot, uri) {
 				continue
 			}
@@ -170,6 +252,14 @@ func preferred(policies proof.Policies, data []byte) (list []string) {
 				if said.Preference != robots.Unstated {
 					got[said.Key] = said.Preference.String()
 				}
+			}
+			for key, value := range p[len(p)-1].Prefers(sel) {
+				if _, ok := want[key]; ok && len(p) > 1 {
+					delete(want, key) // the longer path of two trees counts
+					delete(got, key)
+					continue
+				}
+				want[key] = value
 			}
 			if !maps.Equal(want, got) {
 				list = append(list, fmt.Sprintf("%s: preferences of %q: %v, want %v", robot, sel, got, want))
@@ -193,7 +283,7 @@ func decode(s string) string {
 // rules meet, a piece may be a part of both.
 func invented(s sites.Site, file []byte) string {
 	said := "/.robots " + strings.Join(s.Programs, "? ") + "?"
-	for _, n := range s.Notes {
+	for _, n := range slices.Concat(s.Notes, s.Gemini) {
 		said += n.Dir + " " + string(n.Data) + decode(string(n.Data))
 	}
 	for line := range strings.Lines(string(file)) {
@@ -241,10 +331,7 @@ func check(t *testing.T, name string, s sites.Site, c *Compiled) {
 // found returns the leaks that the proof finds in a file, as "reader file:line". It is
 // refused if nothing explains one, or if it denies a reader of RFC 9309 more.
 func found(s sites.Site, file string) (all []string, refused bool) {
-	in := proof.Input{Programs: s.Programs, File: []byte(file)}
-	for _, n := range s.Notes {
-		in.Notes = append(in.Notes, proof.Note(n))
-	}
+	in := proof.Input{Programs: s.Programs, File: []byte(file), Notes: proofNotes(s.Notes, false)}
 	for _, f := range proof.Check(in).Findings {
 		refused = refused || f.Leak && f.Code == "" || !f.Leak && f.Reader == "rfc9309"
 		if f.Leak {
@@ -290,6 +377,7 @@ func TestFaults(t *testing.T) {
 		for seed := *first; refused < 3 && seed < *first+200; seed++ {
 			rnd := rand.New(rand.NewPCG(seed, 9))
 			s := sites.Draw(rnd)
+			s.Gemini = nil // the proof's own test has sites with two trees
 			file := fault.Spoil(rnd, s, right)
 			if file == right(s) {
 				continue
@@ -524,7 +612,9 @@ func TestExplainAgrees(t *testing.T) {
 				case e.Allowed != want.Allowed || robot != veronica && e.Allowed != file.Allowed(robot, readers.URI.Of(sel)):
 					t.Errorf("seed %d: %s %q: %+v, not %+v\n%s\n%s", seed, robot, sel, e, want, s, c.File())
 				case (e.By != nil) != (want.Pattern != "") || e.By != nil && e.By.Allow != e.Allowed,
-					strings.HasSuffix(e.Text, " "+want.Pattern) && want.Line > 0 && (e.By.File != want.File || e.By.Line != want.Line):
+					strings.HasSuffix(e.Text, " "+want.Pattern) && want.Line > 0 && !slices.ContainsFunc(p.Deciding(sel), func(v proof.Verdict) bool {
+						return e.By.File == v.File && e.By.Line == v.Line
+					}):
 					t.Errorf("seed %d: %s %q is decided by %+v, not by %+v\n%s\n%s", seed, robot, sel, e.By, want, s, c.File())
 				}
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // TestCapsules: Gemini sees the trees of Config.Capsules in place of those of Config.Users, and
-// no other front does; what the annotations of either tree deny is denied.
+// no other front does; a robot is denied what the annotations of either tree deny to it.
 func TestCapsules(t *testing.T) {
 	h, dir := newHome(t), t.TempDir()
 	conf := h.config()
@@ -63,7 +63,7 @@ func TestCapsules(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]bool{"Disallow: /~ann/s/": true, "Disallow: /~dora/a/": true, "Disallow: /~dora/z/": true, "Allow: /~dora/": false,
-		"foo": false, "Allow: /~eve/a/b/": true, "~ann/.in": false, ".~": false} {
+		"foo": true, "Allow: /~eve/a/b/": true, "~ann/.in": false, ".~": false} {
 		if denies(s, line) != want {
 			t.Errorf("%q is %v in robots.txt:\n%s", line, !want, s.Now().Robots)
 		}

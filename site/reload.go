@@ -311,7 +311,6 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 			return strings.Compare(a.Selector+"\n"+a.Target, b.Selector+"\n"+b.Target)
 		}))
 	}
-	annotations, reports := s.Tree.annotationsWith(s.homesTree())
 	flags := map[string]string{}
 	for _, p := range conf.Endless {
 		flags[p] = "-search"
@@ -319,11 +318,10 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 	for _, p := range menus {
 		flags[p] = "-fastcgi menus"
 	}
-	sources := policy.Input{Flags: flags, Annotations: annotations, Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: aliases, Sitemaps: conf.Sitemaps}
+	sources := policy.Input{Flags: flags, Annotations: s.Tree.annotationsWith(s.homesTree()), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: aliases, Sitemaps: conf.Sitemaps}
 	s.Compiled = policy.Compile(sources)
 	s.Robots = s.Compiled.File()
-	reports = append(reports, s.Compiled.Reports()...)
-	reports = append(reports, s.about(scan)...)
+	reports := slices.Concat(s.Compiled.Reports(), s.about(scan))
 	if s.homes != nil {
 		s.homes.Compiled = s.Compiled
 		reports = append(reports, s.homes.about(scan.capsules)...)

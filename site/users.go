@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -397,12 +396,10 @@ func (d *Dir) withHomes(homes *Dir) *Dir {
 	return &next
 }
 
-// annotationsWith returns the annotations of the tree and of the capsules. If the two trees of
-// a user have different annotations, every Disallow of either applies to all robots, and no
-// Allow applies; this is reported.
-func (d *Dir) annotationsWith(homes *Dir) (list []policy.Annotation, reports []policy.Report) {
+// annotationsWith returns the annotations of the tree and of the capsules.
+func (d *Dir) annotationsWith(homes *Dir) (list []policy.Annotation) {
 	if homes == nil {
-		return d.annotations(), nil
+		return d.annotations()
 	}
 	rest := *d
 	rest.Dirs = nil
@@ -413,49 +410,11 @@ func (d *Dir) annotationsWith(homes *Dir) (list []policy.Annotation, reports []p
 	}
 	list = rest.annotations()
 	for _, home := range homes.Dirs {
-		gemini, gopher := home.annotations(), []policy.Annotation(nil)
+		var gopher []policy.Annotation
 		if other := child(d, home.Name); other != nil {
 			gopher = other.annotations()
 		}
-		same := func(a, b policy.Annotation) bool {
-			return a.Dir == b.Dir && path.Base(a.File) == path.Base(b.File) && bytes.Equal(a.Data, b.Data) && a.Err == nil && b.Err == nil
-		}
-		switch {
-		case len(gemini) == 0 || slices.EqualFunc(gemini, gopher, same):
-			list = append(list, gopher...)
-		case len(gopher) == 0:
-			list = append(list, gemini...)
-		default:
-			for _, a := range append(gopher, gemini...) {
-				strict, said := stricter(a)
-				list, reports = append(list, strict), append(reports, said...)
-			}
-		}
+		list = append(list, policy.BothTrees(gopher, home.annotations())...)
 	}
-	return list, reports
-}
-
-// stricter returns an annotation without its Allow and User-agent lines: what it denies to any
-// robot is denied to all.
-func stricter(a policy.Annotation) (policy.Annotation, []policy.Report) {
-	var kept []byte
-	var reports []policy.Report
-	n := 0
-	for line := range bytes.Lines(a.Data) {
-		n++
-		field, value, _ := strings.Cut(string(line), ":")
-		switch field = strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")); strings.ToLower(field) {
-		case "allow":
-			reports = append(reports, policy.NewReport(policy.CodeOverruled, a.File, n, "it does not count: the trees of Gopher and Gemini have different annotations, so that only what one of them denies does"))
-			line = []byte("\n")
-		case "user-agent":
-			if strings.TrimSpace(value) != "*" {
-				reports = append(reports, policy.NewReport(policy.CodeOverruled, a.File, n, "its rules are for all robots: the trees of Gopher and Gemini have different annotations"))
-			}
-			line = []byte("\n")
-		}
-		kept = append(kept, line...)
-	}
-	a.Data = kept
-	return a, reports
+	return list
 }

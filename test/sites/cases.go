@@ -19,7 +19,7 @@ type notes = map[string]string
 const deniedBob = "Disallow: /\nAllow: /phlog/\n"
 
 // Cases has a site for each sentence of the policy.
-var Cases = slices.Concat(policy, meetings, words)
+var Cases = slices.Concat(policy, meetings, words, trees)
 
 var policy = []Case{
 	{"the longest pattern decides, Allow on a tie", Of(notes{"/": "Disallow: /a\nAllow: /ab\nDisallow: /x\nAllow: /x\n"}), []string{"* -/a -/aq +/ab +/abq +/x +/b"}},
@@ -142,6 +142,31 @@ var words = []Case{
 	{"a preference with a blank that is not ASCII forbids only", Of(notes{"/": "Content-Usage: search=y\u00a0\nContent-Usage: /a train-ai=n, search=y\u2029\n"}), []string{"* +/a train-ai=n"}},
 	{"a y for everybody changes no n by name above", Of(notes{"/": "User-agent: foo\nContent-Usage: /d/e/f search=n\n", "/d/": "Content-Usage: /e/ search=y\n"}), []string{"foo +/d/e/f search=n +/d/e/g search=y", "* +/d/e/f search=y"}},
 	{"an n for everybody changes a y by name above", Of(notes{"/": "User-agent: foo\nContent-Usage: search=y\n", "/d/": "Content-Usage: search=n\n"}), []string{"foo +/d/e search=n +/e search=y"}},
+}
+
+// The two trees of a home.
+var trees = []Case{
+	{"what either of two trees denies", two("Disallow: /a\n", "Disallow: /b\n"), []string{"* -/~bob/a -/~bob/b +/~bob/c +/a"}},
+	{"an Allow of neither of two trees counts", two("Disallow: /a\nAllow: /ab\n", "Disallow: /b\nAllow: /\n"), []string{"* -/~bob/ab -/~bob/b +/~bob/c"}},
+	{"a robot that one of two trees names", two("User-agent: GPTBot\nDisallow: /\n", "Disallow: /x\n"), []string{"gptbot -/~bob/a", "* +/~bob/a -/~bob/x"}},
+	{"a robot that one of two trees names keeps to the other", two("Disallow: /a\nUser-agent: foo\nDisallow: /b\n", "User-agent: *\nDisallow: /c\nUser-agent: bar\nDisallow: /d\n"),
+		[]string{"foo +/~bob/a -/~bob/b -/~bob/c +/~bob/d", "bar -/~bob/a +/~bob/b +/~bob/c -/~bob/d", "* -/~bob/a +/~bob/b -/~bob/c +/~bob/d"}},
+	{"a robot that both trees name", two("Disallow: /a\nUser-agent: foo\nDisallow: /b\n", "Disallow: /c\nUser-agent: foo\nDisallow: /d\n"), []string{"foo +/~bob/a -/~bob/b +/~bob/c -/~bob/d", "* -/~bob/a -/~bob/c"}},
+	{"a robot that one of two trees lets in", two("Disallow: /a\nUser-agent: foo\nAllow: /\nUser-agent: bar\nDisallow:\n", "Disallow: /c\n"), []string{"foo +/~bob/a -/~bob/c", "bar +/~bob/a -/~bob/c", "* -/~bob/a -/~bob/c"}},
+	{"a group for everybody and a robot, in one of two trees", two("User-agent: *, foo\nDisallow: /a\n", "Disallow: /c\nUser-agent: foo\nDisallow: /d\n"), []string{"foo -/~bob/a +/~bob/c -/~bob/d", "* -/~bob/a -/~bob/c +/~bob/d"}},
+	{"a robot of which one of two trees has a preference alone", two("Disallow: /a\nUser-agent: foo\nContent-Usage: search=n\n", "Disallow: /c\nUser-agent: bar\nDisallow: /d\n"), []string{"foo -/~bob/a search=n -/~bob/c search=n", "bar -/~bob/a +/~bob/c -/~bob/d"}},
+	{"a preference in one tree, rules in the other", two("Disallow: /a\nUser-agent: foo\nContent-Usage: search=n\n", "Disallow: /c\nUser-agent: foo\nDisallow: /d\n"), []string{"foo -/~bob/a +/~bob/c -/~bob/d search=n"}},
+	{"a Final of one of two trees", two("Final: /a\nUser-agent: foo\nDisallow: /b\n", "Final: /c\nDisallow: /d\n"), []string{"foo -/~bob/a -/~bob/b -/~bob/c -/~bob/d"}},
+	{"two trees, and the root", twoBelow("Disallow: /~bob/a\nAllow: /~bob/abc\nUser-agent: foo\nDisallow: /~bob/x\n", "Disallow: /abcd\n", "User-agent: foo\nDisallow: /ab\n"), []string{"* -/~bob/a -/~bob/ab +/~bob/abc -/~bob/abcd", "foo -/~bob/x +/~bob/a -/~bob/abc -/~bob/abcd"}},
+}
+
+// two is a home with two trees.
+func two(gopher, gemini string) Site { return twoBelow("", gopher, gemini) }
+
+func twoBelow(root, gopher, gemini string) Site {
+	s := Of(notes{"/": root, "/~bob/": gopher})
+	s.Gemini = []Note{{Dir: "/~bob/", File: "gemini=~bob/.robots", Data: []byte(gemini)}}
+	return s
 }
 
 var long = strings.Repeat("n", 65)

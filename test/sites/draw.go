@@ -5,6 +5,8 @@ package sites
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
 	"net/url"
 	"regexp"
@@ -14,7 +16,7 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Note is an annotation, with the fields of policy.Annotation.
+// Note is an annotation.
 type Note struct {
 	Dir  string // canonical selector of its directory, with both slashes
 	File string
@@ -22,17 +24,49 @@ type Note struct {
 	Err  error
 }
 
-// Site holds annotations, programs, and the names that patterns are made of.
+// Site holds annotations, programs, and the names that patterns are made of. Gemini are the
+// annotations of homes that have a second tree, whose first is in Notes.
 type Site struct {
 	Notes    []Note
+	Gemini   []Note
 	Programs []string
 	Names    []string
+}
+
+// Home holds the annotations of the two trees of a home.
+type Home struct{ Gopher, Gemini []Note }
+
+// Homes returns the homes with two trees, and the annotations of all else.
+func (s Site) Homes() (homes []Home, rest []Note) {
+	at := map[string]int{}
+	for _, n := range s.Gemini {
+		home := homeOf(n.Dir)
+		if _, ok := at[home]; !ok {
+			at[home] = len(homes)
+			homes = append(homes, Home{})
+		}
+		homes[at[home]].Gemini = append(homes[at[home]].Gemini, n)
+	}
+	for _, n := range s.Notes {
+		if i, ok := at[homeOf(n.Dir)]; ok {
+			homes[i].Gopher = append(homes[i].Gopher, n)
+		} else {
+			rest = append(rest, n)
+		}
+	}
+	return homes, rest
+}
+
+// homeOf returns the top-level directory that a directory lies in; of the root it is empty.
+func homeOf(dir string) string {
+	name, _, _ := strings.Cut(dir[1:], "/")
+	return name
 }
 
 // String shows a site, as a report of a failure does.
 func (s Site) String() string {
 	var b strings.Builder
-	for _, n := range s.Notes {
+	for _, n := range slices.Concat(s.Notes, s.Gemini) {
 		_, _ = fmt.Fprintf(&b, "== %s %v\n%s", n.File, n.Err, n.Data)
 	}
 	_, _ = fmt.Fprintf(&b, "== programs %q\n", s.Programs)
@@ -103,7 +137,56 @@ func Draw(rnd *rand.Rand) (s Site) {
 			s.Notes = append(s.Notes, n)
 		}
 	}
+	s.Gemini = d.gemini(s)
 	return s
+}
+
+// gemini draws a second tree for one home in twelve. The site itself is the seed, so that rnd
+// draws for others what it did without this.
+func (d drawer) gemini(s Site) (list []Note) {
+	seed := fnv.New64a()
+	_, _ = io.WriteString(seed, s.String())
+	d.rnd = rand.New(rand.NewPCG(seed.Sum64(), 12))
+
+	seen := map[string]bool{"": true}
+	for _, first := range s.Notes {
+		home := homeOf(first.Dir)
+		if seen[home] {
+			continue
+		}
+		seen[home] = true
+		if d.rnd.IntN(12) > 0 {
+			continue
+		}
+
+		// An annotation is missing, or it is another, or the same with more lines.
+		other := false
+		var tree []Note
+		for _, n := range s.Notes {
+			if homeOf(n.Dir) != home {
+				continue
+			}
+			n.File, n.Err = "gemini="+n.File, nil
+			switch d.rnd.IntN(5) {
+			case 0:
+				other = true
+				continue
+			case 1:
+			case 2:
+				n.Data, other = append(slices.Clip(n.Data), d.text(s.Names)...), true
+			default:
+				n.Data, other = []byte(d.text(s.Names)), true
+			}
+			if d.rnd.IntN(40) == 0 {
+				n.Err, other = errUnreadable, true
+			}
+			tree = append(tree, n)
+		}
+		if other {
+			list = append(list, tree...)
+		}
+	}
+	return list
 }
 
 // meeting returns lines for two directories, one below the other, in half of the sites:

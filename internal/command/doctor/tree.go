@@ -248,8 +248,9 @@ func (x *examination) annotations(v *site.View, path func(label string) string) 
 			}
 		case r.Severity == diag.Error, r.Code == "R7-MEANT":
 			command = diag.Command("gophd", "robots", "check", "--", x.flags.Root)
-			if user, _, ok := strings.Cut(r.File, "/"); ok && strings.HasPrefix(user, "~") {
-				command = diag.Command("gophd", "robots", "check", "-at", "/"+user+"/", "--", path(user))
+			home, _, ok := strings.Cut(r.File, "/")
+			if user := strings.TrimPrefix(home, "gemini="); ok && strings.HasPrefix(user, "~") {
+				command = diag.Command("gophd", "robots", "check", "-at", "/"+user+"/", "--", path(home))
 			}
 		}
 		if command != "" {

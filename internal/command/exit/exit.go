@@ -98,9 +98,14 @@ var files = disk.Caller(disk.Direct)
 
 const maxTable = 1 << 20 // bytes of a table of mounts
 
-// Root explains why a content root cannot be opened.
+// Root explains why a content root, or a mount in it, cannot be opened.
 func Root(dir string, err error) error {
-	return Directory("-root", dir, nil, fmt.Errorf("opening the content tree: %w", err))
+	flag := "-root"
+	var at *fs.PathError
+	if abs, _ := filepath.Abs(dir); errors.As(err, &at) && filepath.IsAbs(at.Path) && at.Path != abs {
+		flag, dir = "-mount", at.Path
+	}
+	return Directory(flag, dir, nil, fmt.Errorf("opening the content tree: %w", err))
 }
 
 // Directory explains why an account cannot serve a directory that a flag names; nil is the

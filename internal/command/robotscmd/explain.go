@@ -94,10 +94,14 @@ func find(snap *site.Snapshot, sel string) (resource, error) {
 	} else if errors.As(err, &refused) {
 		return resource{}, exit.Usagef("the server answers it with an error: no robot gets it", "selector %s: %s", strconv.Quote(sel), refused.Reason)
 	}
-	if snap.Has(name, true) {
+	has := func(dir bool) bool {
+		gemini := snap.Capsules()
+		return snap.Has(name, dir) || gemini != nil && gemini.Has(name, dir)
+	}
+	if has(true) {
 		return resource{name, true, true}, nil
 	}
-	return resource{name, dir, snap.Answers(sel) || !dir && (snap.Has(name, false) || name == "robots.txt")}, nil
+	return resource{name, dir, snap.Answers(sel) || !dir && (has(false) || name == "robots.txt")}, nil
 }
 
 func printExplained(w io.Writer, all []explained) error {

@@ -15,6 +15,14 @@ type Note struct {
 	File string // how reports name it
 	Data []byte // must not be changed
 	Err  error  // it cannot be read: its directory is denied
+
+	// Strict: no Allow of it counts. Such a line speaks for its robots, as an empty Disallow
+	// does, and matches nothing.
+	Strict bool
+
+	// Everybody lists the robots, in any case, that its lines for everybody are for: those
+	// before the first User-agent line and below "User-agent: *". Nil: everybody.
+	Everybody []string
 }
 
 // source is the line of an annotation. Line 0 is the annotation as a whole.
@@ -57,7 +65,8 @@ func (g *group) counts() bool { return g.speaks || len(g.states) > 0 }
 // readNote reads an annotation. Lines before the first User-agent line are for
 // everybody.
 func readNote(n Note) []*group {
-	groups := []*group{{all: true}}
+	groups := []*group{{}}
+	groups[0].addNames("*", n.Everybody)
 	open := false // the next User-agent line joins the group
 	for l := range linesOf(n.Data) {
 		now := groups[len(groups)-1]
@@ -70,7 +79,7 @@ func readNote(n Note) []*group {
 				now, open = &group{}, true
 				groups = append(groups, now)
 			}
-			now.addNames(strings.TrimFunc(value, isBlank))
+			now.addNames(strings.TrimFunc(value, isBlank), n.Everybody)
 
 		case "allow", "disallow", "final":
 			if field != "allow" {
@@ -80,13 +89,13 @@ func readNote(n Note) []*group {
 				continue
 			}
 			open, now.speaks = false, true
-			if r := ruleOf(field, value, from); r != nil {
+			if r := ruleOf(field, value, from); r != nil && !(r.allow && n.Strict) {
 				now.rules = append(now.rules, r)
 			}
 
 		case "content-usage":
 			open = false
-			if s := statementOf(value, from); s != nil {
+			if s := statementOf(value, from); s != nil && n.Everybody == nil {
 				now.states = append(now.states, s)
 			}
 		}
@@ -146,13 +155,17 @@ func isBlank(c rune) bool {
 	return isASCIIBlank(c) || 0x2000 <= c && c <= 0x200a || strings.ContainsRune("\x1f\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff", c)
 }
 
-// addNames adds the robots of a User-agent line.
-func (g *group) addNames(value string) {
+// addNames adds the robots of a User-agent line; a "*" stands for everybody, which nil is
+// all robots.
+func (g *group) addNames(value string, everybody []string) {
 	for word := range strings.SplitSeq(value, ",") {
 		switch name := strings.ToLower(readers.ProductToken(word)); name {
 		case "":
 		case "*":
-			g.all = true
+			g.all = everybody == nil
+			for _, robot := range everybody {
+				g.names = append(g.names, strings.ToLower(robot))
+			}
 		default:
 			g.names = append(g.names, name)
 		}
