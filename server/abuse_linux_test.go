@@ -61,8 +61,7 @@ func exchange(t testing.TB, c net.Conn, request string) string {
 	return string(got)
 }
 
-// eventually asks until the answer is there: what a server does with a
-// connection before has no order that a client could see.
+// eventually waits until ok returns true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	if !treetest.Eventually(ok) {
@@ -72,7 +71,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 const busyReply = "3Server busy\t\terror.host\t1\r\n.\r\n"
 
-// refused returns what a client reads that sends nothing. It may be reset while it connects.
+// refused connects, sends nothing and returns what it reads. It may be reset while it connects.
 func refused(addr string) ([]byte, error) {
 	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).Dial("tcp", addr)
 	if err != nil {
@@ -102,7 +101,8 @@ func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 	}
 }
 
-// At the cap, newcomers from other addresses are answered, and it is the silent ones of the fullest address that go.
+// A full server answers clients from other addresses, and evicts silent ones of the address that
+// has the most.
 func TestAbuseServerFull(t *testing.T) {
 	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: 20, MaxConnsPerIP: -1}
 	addr := startTCP(t, s)
@@ -127,7 +127,7 @@ func TestAbuseServerFull(t *testing.T) {
 	}
 }
 
-// The request of a connection that has to make room ends.
+// The context of an evicted connection's request ends.
 func TestEvictedRequestEnds(t *testing.T) {
 	begun, ended := make(chan bool, 2), make(chan bool, 2)
 	addr := startTCP(t, &Server{MaxConns: 2, MaxConnsPerIP: -1, DrainTimeout: time.Millisecond, Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
@@ -201,7 +201,7 @@ func TestAbuseOffProtocols(t *testing.T) {
 	}
 }
 
-// sayHTTP answers in HTTP with the beginning of the request line that it reads.
+// sayHTTP answers with the beginning of the request line that it reads.
 func sayHTTP(c *HTTPConn, r *Request) error {
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) || strings.TrimRight(line, "\r\n") != r.Selector {
@@ -327,7 +327,7 @@ func TestAbuseProxyHeaders(t *testing.T) {
 	}
 }
 
-// Behind a proxy the limits are those of the client's address.
+// Behind a proxy, limits apply to the client's address.
 func TestAbuseCapsBehindAProxy(t *testing.T) {
 	addr := startTCP(t, &Server{
 		Handler: &atHand{}, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, MaxConnsPerIP: 2,
@@ -388,9 +388,8 @@ func TestAbuseTrickling(t *testing.T) {
 	}
 }
 
-// One client behind a proxy that opens connections without end, some of which
-// the proxy has not told about yet, is refused beyond its share, at once: the
-// descriptors stay few, and everybody else is answered.
+// A client behind a proxy that opens connections without end, some without their PROXY header
+// yet, is refused at once beyond its limit: the server uses few descriptors and answers others.
 func TestAbuseFloodBehindAProxy(t *testing.T) {
 	s := &Server{
 		Handler: &atHand{body: []byte("quick")}, MaxConns: 200,

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lends is a Quick handler that answers with a file, which is locked as long as it
-// is open.
+// lends is a Quick handler that answers with a file, which it locks until it is closed.
 type lends struct {
 	path     string
 	resident bool
@@ -50,7 +49,7 @@ func (f lentFile) Close()           { _ = unix.Close(f.fd) }
 
 func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
-// returned reports whether all files that were lent are closed.
+// returned reports whether all files of the answers are closed.
 func (h *lends) returned() bool {
 	f, err := os.Open(h.path)
 	if err != nil {
@@ -68,7 +67,7 @@ func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
 	return h, body
 }
 
-// A file that is at hand arrives whole, wherever it was sent from, and is closed.
+// A ReadyFile arrives whole, whether the loop or a goroutine sends it, and is closed.
 func TestFileAtHand(t *testing.T) {
 	for name, test := range map[string]struct {
 		size, many int
@@ -99,8 +98,8 @@ func TestFileAtHand(t *testing.T) {
 	}
 }
 
-// Who is over a cap when the rest of a reply is to be sent is told by a reset:
-// an error message would stand in the middle of the reply.
+// A client that exceeds a limit when the rest of its reply is to be sent gets a reset: an error
+// message would be in the middle of the reply.
 func TestOverTheCapInTheMiddle(t *testing.T) {
 	h, body := newLends(t, 16<<20, true)
 	l, s := deferring(t), &Server{Handler: h, MaxConnsPerIP: 1, RequestTimeout: time.Hour}

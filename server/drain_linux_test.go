@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFastDrainHearsOut: connections that wait are heard out when the server ends,
-// and silent ones hold it up for a second at most.
+// TestFastDrainHearsOut: connections without a request have one more second after the end to
+// send it.
 func TestFastDrainHearsOut(t *testing.T) {
 	for _, request := range []string{"/q\n", "/s\n", ""} {
 		t.Run(fmt.Sprintf("%q", request), func(t *testing.T) {
@@ -56,10 +56,9 @@ func TestFastDrainHearsOut(t *testing.T) {
 	}
 }
 
-// Ten restarts under load: each connected client is answered, by the server that
-// ends or by the next one. The port is bound again each time, so that between two
-// servers clients may be told that nobody is there; they ask again. A client that
-// stood still while it connected or asked may have come too late.
+// In ten restarts under load each connected client is answered, by the old server or the next
+// one. Since the port is bound again each time, connections may be refused in between. A client
+// that was delayed while it connected may have come too late.
 func TestRestartsLoseNobody(t *testing.T) {
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	must(t, err)
@@ -143,8 +142,8 @@ func askOnce(addr, request string) (string, error) {
 	return string(got), err
 }
 
-// A connection that was made before the end, and not accepted yet, is answered;
-// on a listener that another process has, too, it is left to that.
+// Connections in the queue of the listener at the end are answered, or left to the other process
+// if the listener is shared.
 func TestQueueAtTheEnd(t *testing.T) {
 	for name, shared := range map[string]bool{"ours": false, "shared": true} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// wantReset reads the rest of a reply, which must not look like all of it.
+// wantReset reads the rest of a reply, which must end with a reset before atMost bytes.
 func wantReset(t *testing.T, c io.Reader, atMost int) {
 	t.Helper()
 	got, err := io.ReadAll(c)
@@ -19,7 +19,7 @@ func wantReset(t *testing.T, c io.Reader, atMost int) {
 	}
 }
 
-// stallOver lets the time that a reply may stand still be over.
+// stallOver makes the stall timer of a reply fire.
 func stallOver(w ResponseWriter) {
 	s := w.(*reply).conn.socket
 	s.mu.Lock()
@@ -27,8 +27,7 @@ func stallOver(w ResponseWriter) {
 	s.timer.Reset(0)
 }
 
-// A handler that gets stuck, or fails, in the middle of a reply: the client can
-// tell that this was not all.
+// If a handler hangs or fails in the middle of a reply, the client sees that it is incomplete.
 func TestReplyThatBreaksOff(t *testing.T) {
 	begins, free := strings.Repeat("x", 2*bufferSize), make(chan struct{})
 	var log lines

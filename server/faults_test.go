@@ -63,7 +63,7 @@ func (l failing) Accept() (net.Conn, error) {
 	}
 }
 
-// A failure to accept that may pass is waited out; any other one ends Serve.
+// A temporary failure of accept is retried; any other one ends Serve.
 func TestAcceptFails(t *testing.T) {
 	for fault, ends := range map[error]bool{syscall.ECONNABORTED: false, syscall.EMFILE: false, syscall.EINVAL: true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 	})
 }
 
-// One connection that another program accepted ends, too.
+// ServeConn returns, too.
 func TestHandlerThatDoesNotReturnInetd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &stuck{free: make(chan struct{})}
@@ -155,8 +155,7 @@ func TestHandlerThatDoesNotReturnInetd(t *testing.T) {
 	})
 }
 
-// Connections that had to go in the midst of a reply, and whose handlers do not
-// return, are not replaced without end.
+// The number of evicted connections whose handlers have not returned is bounded.
 func TestEvictedAreBounded(t *testing.T) {
 	g := limiter{total: 2, pick: everyOne()}
 	var all []*slot
@@ -169,12 +168,12 @@ func TestEvictedAreBounded(t *testing.T) {
 		return why
 	}
 	_ = enter(0)
-	_ = enter(0) // who has the most has to make room, and the next that comes, too
+	_ = enter(0) // this address has the most
 	for i := 1; i <= maxEvicted; i++ {
 		if why := enter(i); why != admitted {
 			t.Fatalf("number %d: %v", i, why)
 		}
-		_ = enter(i) // now this one has the most
+		_ = enter(i) // now this address has the most
 	}
 	if why := enter(1 << 12); why == admitted {
 		t.Error("one too many")
@@ -187,8 +186,8 @@ func TestEvictedAreBounded(t *testing.T) {
 	}
 }
 
-// Who was only just accepted is not taken for silent, and who had his request
-// taken even less; a silent client is found behind any number that is not.
+// evictIdle evicts connections that are silent or linger. It spares those that were just
+// accepted or have sent a request, however many there are.
 func TestWhoIsSpared(t *testing.T) {
 	var g limiter
 	var cut []string

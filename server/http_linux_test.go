@@ -35,7 +35,7 @@ func TestHTTPIsNotDelayed(t *testing.T) {
 
 // TestHTTPWritesEnd: HTTP/2 writes in goroutines of its own. A write that has begun when
 // Server.HTTP returns is sent whole, and a later one fails, and does not touch the reply
-// that is being counted (the race detector says so).
+// that is being counted (which the race detector checks).
 func TestHTTPWritesEnd(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	const size = 16 << 20 // more than client and kernel take at once

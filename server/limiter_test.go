@@ -32,7 +32,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// everyOne draws all connections in turn, so that no one is missed.
+// everyOne returns a draw that picks all connections in turn.
 func everyOne() func(int) int {
 	next := 0
 	return func(n int) int {
@@ -61,8 +61,8 @@ func TestFullServerMakesRoom(t *testing.T) {
 			t.Fatal(i, why)
 		}
 	}
-	// The fullest goes down to one connection, silent ones first; then the
-	// oldest of all, which have one each.
+	// The address with the most goes down to one connection, silent ones first; then the oldest
+	// of all goes.
 	if want := []string{"a1", "a2", "a0", "a3"}; !slices.Equal(cut, want) {
 		t.Errorf("cut %v, want %v", cut, want)
 	}
@@ -70,8 +70,7 @@ func TestFullServerMakesRoom(t *testing.T) {
 		t.Errorf("one that has as many as anybody: %v", why)
 	}
 
-	// Among silent ones, too, nobody gets more than the fullest has; but anybody may have a
-	// new connection in place of an old one.
+	// No address gets more silent connections than another has, but any may replace its own.
 	g, cut = limiter{total: 4, pick: everyOne()}, nil
 	for i, a := range []int{1, 2, 1, 2} {
 		_, _ = enter(fmt.Sprintf("c%d", i), a, reading)
@@ -89,7 +88,7 @@ func TestFullServerMakesRoom(t *testing.T) {
 	}
 }
 
-// A client that has to go is counted and logged, unless it had its reply.
+// An evicted client is counted and logged, unless it has its reply.
 func TestMadeRoomIsTold(t *testing.T) {
 	var log bytes.Buffer
 	srv := &Server{MaxConns: 2, MaxConnsPerIP: -1, Log: slog.New(slog.NewTextHandler(&log, nil))}
@@ -117,7 +116,7 @@ type countClose struct {
 
 func (c countClose) Close() error { c.closed.Add(1); return nil }
 
-// One that lingers does not keep others of its address out.
+// A lingering connection makes room for another of its address.
 func TestLingeringMakesRoom(t *testing.T) {
 	g := limiter{perBlock: 2}
 	old := &slot{state: reading, evict: func() {}}
@@ -135,8 +134,8 @@ func TestLingeringMakesRoom(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes: no limit is passed, and when all have gone there is room for
-// as many as at first.
+// After any sequence of connections no limit is exceeded, and when all are released there is
+// room for as many as at first.
 func TestLimiterKeepsCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := limiter{total: rapid.IntRange(1, 12).Draw(t, "total"), perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
@@ -191,8 +190,8 @@ func TestLimiterKeepsCount(t *testing.T) {
 	})
 }
 
-// One that has its whole reply when it is evicted is not counted as one whose
-// goroutine is still there: the Poller, which has it then, closes it and tells nobody.
+// A connection that has its whole reply when it is evicted is not counted in evicted: the loop
+// closes it without a further call.
 func TestEvictedWithItsReply(t *testing.T) {
 	g := limiter{total: 2, pick: everyOne()}
 	var first *slot
@@ -214,7 +213,7 @@ func TestEvictedWithItsReply(t *testing.T) {
 	}
 }
 
-// A flood of addresses grows no table, and those that are told of are bounded.
+// A flood of addresses neither grows a table without bound nor fills the log.
 func TestTablesAreBounded(t *testing.T) {
 	r, now := newRates(1, 5), time.Now()
 	var seen onceAMinute
@@ -233,7 +232,7 @@ func TestTablesAreBounded(t *testing.T) {
 	}
 }
 
-// A link-local proxy is known by its address, whatever the interface is called.
+// The zone of a link-local proxy is ignored.
 func TestTrustsWithoutZone(t *testing.T) {
 	s := &Server{TrustProxy: []netip.Prefix{netip.MustParsePrefix("fe80::/64")}}
 	for a, want := range map[string]bool{"fe80::1%eth0": true, "fe80::1": true, "fe80:1::1%eth0": false, "2001:db8::1": false} {
@@ -243,8 +242,8 @@ func TestTrustsWithoutZone(t *testing.T) {
 	}
 }
 
-// TestWhoTricklesGrowsOld: a client that sends a byte now and then is as old as it is, and
-// goes first; a connection with more descriptors takes more places.
+// TestWhoTricklesGrowsOld: further bytes do not make a connection younger, so it is evicted
+// first. A connection with more descriptors takes more places.
 func TestWhoTricklesGrowsOld(t *testing.T) {
 	l := limiter{total: 4, pick: everyOne()}
 	var gone []string
@@ -270,9 +269,9 @@ func TestWhoTricklesGrowsOld(t *testing.T) {
 	}
 }
 
-// However many addresses attack a full server, replies in progress go on. A fifth of the
-// honest clients gets a reply that takes 400 times as long as its request; there are
-// twenty hostile connections for each of theirs.
+// However many addresses attack a full server, it cuts at most one reply in a hundred. A fifth
+// of the honest clients gets a reply that takes 400 times as long as its request; each has
+// twenty hostile connections beside it.
 func TestFullServerKeepsReplies(t *testing.T) {
 	for _, attackers := range []int{40, 500, 65536} {
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -37,8 +37,7 @@ func (h *atHand) ServeGopher(w ResponseWriter, r *Request) error {
 	return err
 }
 
-// startTCP serves on loopback. A time that s does not set never ends there, however
-// long a client of the test stands still.
+// startTCP serves on loopback. Timeouts that s does not set are an hour, for slow machines.
 func startTCP(t *testing.T, s *Server) string {
 	t.Helper()
 	s.RequestTimeout, s.LingerTimeout = cmp.Or(s.RequestTimeout, time.Hour), cmp.Or(s.LingerTimeout, time.Hour)
@@ -80,9 +79,8 @@ func dialTCP(t *testing.T, addr string) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-// TestRequestInPieces: the loop answers requests whole or in pieces, the first of them after
-// the accept, and what a handler has at hand as everything else. A client that closes its
-// side without a word wants nothing.
+// TestRequestInPieces: the loop answers requests that arrive whole or in pieces, from memory or
+// with a goroutine, with all other protocols enabled. A client that only closes gets nothing.
 func TestRequestInPieces(t *testing.T) {
 	h := &atHand{body: bytes.Repeat([]byte("quick"), 6<<20)} // more than a socket takes at once
 	conf, _ := tlsConfigs(t)
@@ -124,8 +122,8 @@ func TestRequestInPieces(t *testing.T) {
 	}
 }
 
-// What a client sends after its request must not cost it the reply: a close
-// with unread input would reset the connection.
+// A client that sends more than its request still gets the whole reply: a close with unread
+// input would reset the connection.
 func TestGentleClose(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 100<<10)
 	addr := startTCP(t, &Server{Handler: &atHand{body: body}})
@@ -155,8 +153,7 @@ func TestWarmPathAllocatesNothing(t *testing.T) {
 	l := deferring(t)
 	serveOn(t, &Server{Handler: kept{Answer{Body: []byte("quick")}}}, l)
 	to := rawAddr(t, l.Addr().String())
-	// A connection that is being closed is used again, and of these there are more
-	// the faster it goes: some hundred at most, so that soon no more are made.
+	// The lists of closing connections grow at first.
 	allocs := 2.0
 	for i := 0; i < 20 && allocs > 1; i++ { // the selector
 		allocs = testing.AllocsPerRun(500, func() { rawAsk(t, to) })
@@ -173,8 +170,7 @@ func rawAddr(t *testing.T, addr string) *unix.SockaddrInet4 {
 	return &unix.SockaddrInet4{Port: int(ap.Port()), Addr: ap.Addr().As4()}
 }
 
-// deferring makes a listener whose connections can be accepted when there is
-// something to read.
+// deferring returns a listener whose connections are accepted with their request.
 func deferring(t *testing.T) net.Listener {
 	t.Helper()
 	conf := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -187,8 +183,8 @@ func deferring(t *testing.T) net.Listener {
 
 var rawBuf [64]byte
 
-// rawAsk asks without an allocation of its own. The end of its stream comes with the
-// request, so that its connection is closed for good when it was answered.
+// rawAsk sends a request without allocating. It closes its sending side with the request, so
+// that the server closes the connection after the reply.
 func rawAsk(t *testing.T, to *unix.SockaddrInet4) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	must(t, err)
@@ -203,8 +199,7 @@ func rawAsk(t *testing.T, to *unix.SockaddrInet4) {
 	_ = unix.Close(fd)
 }
 
-// meeting is a handler whose requests to /q wait for each other in pairs, where
-// they are read.
+// meeting is a Quick handler in which two requests for /q wait for each other.
 type meeting struct{ pairs chan bool }
 
 func (m meeting) Quick(r *Request) (Answer, bool) {
@@ -224,8 +219,7 @@ func (m meeting) Quick(r *Request) (Answer, bool) {
 
 func (m meeting) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
-// A server has as many loops as there are processors; once replies are known to take long,
-// they answer at the same time.
+// There are as many workers as processors; once replies are slow, they answer concurrently.
 func TestLoopsAnswerAtOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	addr := startTCP(t, &Server{Handler: meeting{make(chan bool)}})
@@ -244,8 +238,8 @@ func TestLoopsAnswerAtOnce(t *testing.T) {
 	}
 }
 
-// Those that were answered and do not close are counted in MaxConns, and go when there is
-// no room: with an end of stream, not with a reset.
+// Answered connections whose clients do not close count in MaxConns, and are closed without a
+// reset when there is no room.
 func TestAnsweredMakeRoom(t *testing.T) {
 	const most = 40
 	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: most, MaxConnsPerIP: -1, loops: 1}
@@ -267,7 +261,7 @@ func TestAnsweredMakeRoom(t *testing.T) {
 	eventually(t, "no room for silent ones", func() bool { return s.Counts().Reading == most })
 }
 
-// blocks is a Quick handler that answers when it may.
+// blocks is a Quick handler that waits until it may answer.
 type blocks struct{ asked, may chan bool }
 
 func (h blocks) Quick(r *Request) (Answer, bool) {
@@ -283,14 +277,14 @@ func (h blocks) Quick(r *Request) (Answer, bool) {
 
 func (h blocks) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
-// At the end, what a worker has in hand is left to it: if another one closed it, its own
-// close would hit whatever has the descriptor by then.
+// At the end of Serve, only the worker that owns a connection closes it: a second close could
+// hit a descriptor that was reused.
 func TestEndLeavesWhatIsInHand(t *testing.T) {
 	h, told := blocks{make(chan bool), make(chan bool)}, make(witness, 10)
 	l := listenTCP(t)
 	s := &Server{Handler: h, Observer: told, RequestTimeout: time.Hour, DrainTimeout: time.Millisecond, loops: 2}
 	stop := serving(t, func(ctx context.Context) error { return s.Serve(ctx, l) })
-	for range 6 { // after which a worker lets another lead before it works
+	for range 6 { // after which a worker gives up the lead before it works
 		_ = exchange(t, dialTCP(t, l.Addr().String()), "/slow\r\n")
 		<-told
 	}
@@ -320,8 +314,7 @@ func TestEndLeavesWhatIsInHand(t *testing.T) {
 	}
 }
 
-// A request that is there when the time of its connection is over is answered, however late
-// it is read.
+// A request that has arrived before the deadline is answered, however late it is read.
 func TestRequestAtItsDeadline(t *testing.T) {
 	const timeout = 500 * time.Millisecond
 	h := blocks{make(chan bool), make(chan bool)}

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// witness is an Observer that hands on what it is told.
+// witness is an Observer that sends on a channel.
 type witness chan Served
 
 func (s witness) Observe(r Served) { s <- r }
 
-// TestObserver: each request is told once, from memory or not, and so is a
-// refused one.
+// TestObserver: each request is observed once, whether it is answered from memory, by a
+// goroutine or with an error.
 func TestObserver(t *testing.T) {
 	told := make(witness, 10)
 	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Observer: told, HTTP: func(c *HTTPConn, r *Request) error {

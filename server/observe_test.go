@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestKinds: each kind has a word of its own, and the first Error in an error
-// says which it is.
+// TestKinds: each kind has a name of its own; the kind of an error is that of its first Error.
 func TestKinds(t *testing.T) {
 	words := map[string]bool{}
 	for k := range Kinds {
@@ -35,7 +34,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestShowIP: addresses are logged as the server is told to.
+// TestShowIP: addresses are logged in the form of ShowIP.
 func TestShowIP(t *testing.T) {
 	a := netip.MustParseAddr("192.0.2.1")
 	if got := (&Server{}).show(a); got != "192.0.2.1" {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// spartanLike takes a line that ends in LF and as many bytes as its last digit says.
+// spartanLike expects a line and as many bytes as its last digit.
 func spartanLike(head []byte) int {
 	i := bytes.IndexByte(head, '\n')
 	if i < 1 {
@@ -33,8 +33,8 @@ func serveProtocol(t *testing.T, s *Server, p *Protocol) (addr string, stop func
 	return l.Addr().String(), serving(t, func(ctx context.Context) error { return s.ServeProtocol(ctx, l, p) })
 }
 
-// A protocol's requests and errors are its own; limits and the log are the server's,
-// over TCP, where poll holds the connection, and over TLS.
+// A protocol has its own requests and errors; limits and the log are the server's, in the event
+// loop and over TLS.
 func TestProtocol(t *testing.T) {
 	server, client := tlsConfigs(t)
 	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {

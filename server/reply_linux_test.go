@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// copies is a connection whose ReadFrom reads ahead, as Go's have it where the system has
-// no sendfile(2): OpenBSD, NetBSD.
+// copies is a connection whose ReadFrom reads ahead, as on systems where Go does not use
+// sendfile(2): OpenBSD, NetBSD.
 type copies struct{ net.Conn }
 
 func (c copies) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{c.Conn}, r) }
@@ -94,7 +94,7 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	}
 }
 
-// sends are replies of 16 MiB, each on another way.
+// sends sends replies of 16 MiB in several ways.
 type sends struct{ file string }
 
 func (s sends) Quick(r *Request) (Answer, bool) {
@@ -121,12 +121,12 @@ func (s sends) ServeGopher(w ResponseWriter, r *Request) (err error) {
 	return err
 }
 
-// stalls is a stall time that is over soon. On a busy machine it may be the handler
-// that seems to stall, not the client, and then the client may be told.
+// stalls is a short stall time. On a busy machine the handler may seem to hang instead of the
+// client; then the client may get an error.
 const stalls = 2 * time.Second
 
-// A client that does not read gets little of the kernel's memory, and none once
-// the time is over: the connection is reset.
+// A client that does not read gets little of the kernel's memory, and none after StallTimeout,
+// since the connection is reset.
 func TestAbuseNeverReads(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "large")
 	must(t, os.WriteFile(file, make([]byte, 16<<20), 0o600))

@@ -35,7 +35,7 @@ var robotsSelectors = []string{"robots.txt", "/robots.txt", "0/robots.txt", "/0/
 
 const tooManyReply = "3Too many requests\t\terror.host\t1\r\n.\r\n"
 
-// robots.txt is answered whatever the rate is, and counts for nothing.
+// Requests for robots.txt are exempt from the rate limit and not counted.
 func TestRobotsIsBeforeTheRate(t *testing.T) {
 	addr := startTCP(t, &Server{Handler: rules{[]byte("Disallow: /\n"), ErrNotFound}, HTTP: sayHTTP, Rate: 0.001, Burst: 1})
 	for round := range 3 {
@@ -93,8 +93,8 @@ func TestRobotsIsNeverAnError(t *testing.T) {
 	})
 }
 
-// A refused client gets robots.txt if it has asked for it, an error if it has asked for
-// anything else, an alert if it begins with TLS, and nothing before that is known.
+// A refused client gets robots.txt if it has requested that, an error for another request, an
+// alert if it begins with TLS, and nothing before that is known.
 func TestLastWord(t *testing.T) {
 	conf, _ := tlsConfigs(t)
 	file := []byte("Disallow: /\n")
@@ -182,7 +182,7 @@ func TestRateOverTLS(t *testing.T) {
 	}
 }
 
-// allowed answers with whether the rate allows the request.
+// allowed answers whether the rate limit allows the request.
 func allowed(c *HTTPConn, r *Request) error {
 	word := "allowed: false"
 	if c.Allow(r) {

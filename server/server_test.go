@@ -68,8 +68,7 @@ func echoSelector(w ResponseWriter, r *Request) error {
 	return err
 }
 
-// ask sends a request, ends the stream if the request has no line end, and
-// reads all.
+// ask sends a request and reads the whole reply.
 func ask(t *testing.T, c net.Conn, request string) string {
 	t.Helper()
 	go func() { _, _ = io.WriteString(c, request) }()

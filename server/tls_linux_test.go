@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// tlsConfigs makes a certificate, and what a server and a client need for it.
+// tlsConfigs makes a certificate and the configurations of a server and a client.
 func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -84,8 +84,7 @@ type quickOnly struct{ Handler }
 
 func (quickOnly) Quick(*Request) (Answer, bool) { return Answer{}, false }
 
-// The handshake is under the request's deadline, whatever trickles in: a client
-// that goes on without end is closed.
+// The request's deadline includes the handshake: a client that trickles is closed.
 func TestAbuseSlowHandshake(t *testing.T) {
 	conf, _ := tlsConfigs(t)
 	addr := startTCP(t, &Server{Handler: &atHand{}, TLS: conf, RequestTimeout: 400 * time.Millisecond})
@@ -121,7 +120,7 @@ func (c *heldUp) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A handler that is held up where it sends is not taken for one that does not answer.
+// A handler whose write is delayed is not taken for one that hangs.
 func TestTLSHeldUpWrite(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -143,8 +142,8 @@ func TestTLSHeldUpWrite(t *testing.T) {
 	})
 }
 
-// A reply whose client takes nothing ends by the deadline of its write, with TLS as without:
-// the timer for handlers that hang would give another reason.
+// A reply whose client reads nothing ends by the deadline of its write, with TLS or without,
+// not by the timer for handlers that hang.
 func TestNeverReads(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {
@@ -171,9 +170,9 @@ func TestNeverReads(t *testing.T) {
 	}
 }
 
-// TLS writes also where it reads: an alert, when what it reads is no record, and that
-// in the middle of a large reply. It comes after the records that were written before
-// it, and never into the memory of others (the race detector says so).
+// When TLS reads an invalid record, it writes an alert, perhaps in the middle of a large reply.
+// The alert follows the records written before it, and is never written into their buffer (which
+// the race detector checks).
 func TestTLSAlertWhileWriting(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	addr := startTCP(t, &Server{TLS: conf, HTTP: func(c *HTTPConn, _ *Request) error {
@@ -208,7 +207,7 @@ func TestTLSAlertWhileWriting(t *testing.T) {
 	}
 }
 
-// TLS ends here, behind a proxy that tells who the client is.
+// A TLS handshake may follow a PROXY header.
 func TestTLSBehindAProxy(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	addr := startTCP(t, &Server{
@@ -224,10 +223,9 @@ func TestTLSBehindAProxy(t *testing.T) {
 	}
 }
 
-// acknowledging is a connection that notes when it is acknowledged: after the
-// handshake, before the request is read. A client that holds small segments back
-// until the last one is acknowledged (Nagle) would else wait for the kernel's
-// delay, which is 40 ms.
+// acknowledging is a connection that records when Acknowledge is called: it must be after the
+// handshake and before the request is read. Otherwise a client that delays small segments until
+// the last one is acknowledged (Nagle) would wait for the kernel's delay of 40 ms.
 type acknowledging struct {
 	net.Conn
 	read, at *atomic.Int64
