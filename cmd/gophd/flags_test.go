@@ -94,10 +94,8 @@ func TestEnvironment(t *testing.T) {
 			if name, value, ok := strings.Cut(tt.variable, "="); ok {
 				t.Setenv(name, value)
 			}
-			args := append([]string{"gophd", "check-config", "-listen", "127.0.0.1:0", "-sandbox", "off"}, strings.Fields(tt.args)...)
-			var stderr strings.Builder
-			status := run(t.Context(), append(args, t.TempDir()), strings.NewReader(""), &strings.Builder{}, &stderr)
-			got := stderr.String()
+			args := append([]string{"check-config", "-listen", "127.0.0.1:0", "-sandbox", "off"}, strings.Fields(tt.args)...)
+			_, got, status := gophd(append(args, t.TempDir())...)
 			switch {
 			case tt.message == "" && status != exit.OK, tt.message != "" && status == exit.OK:
 				t.Errorf("status %d:\n%s", status, got)
@@ -169,15 +167,14 @@ func TestWrongStarts(t *testing.T) {
 		{"init hole", "hole is not empty: a.txt is in it", "to serve this one as it is: gophd hole"},
 		{"get http://example.org/", `unknown scheme "http"`, "gopher, gophers, gemini, spartan, nex and finger"},
 	} {
-		var stderr strings.Builder
-		args := append([]string{"gophd", "-sandbox", "off"}, strings.Fields(tt.args)...)
-		if name := strings.Fields(tt.args)[0]; name == "init" || name == "get" {
-			args = append(args[:1], args[3:]...)
+		args := strings.Fields(tt.args)
+		if args[0] != "init" && args[0] != "get" {
+			args = append([]string{"-sandbox", "off"}, args...)
 		}
-		status := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}, &stderr)
-		message, hint, _ := strings.Cut(stderr.String(), "gophd: hint: ")
+		_, errs, status := gophd(args...)
+		message, hint, _ := strings.Cut(errs, "gophd: hint: ")
 		if status != exit.Usage || !strings.Contains(message, tt.message) || !strings.Contains(hint, tt.hint) {
-			t.Errorf("%s: status %d\n%s", tt.args, status, stderr.String())
+			t.Errorf("%s: status %d\n%s", tt.args, status, errs)
 		}
 	}
 }
@@ -190,18 +187,18 @@ func TestCheckConfigPrintsAll(t *testing.T) {
 		"-mount x -vhost y -port 1 -host a:b -tls-cert c .":                                 {`-mount "x"`, `-vhost "y"`, `-host "a:b"`, "-tls-cert without"},
 		"-listen 192.0.2.1:7070 -mount /m=/nope -access-log /nope/log -tls-self-signed . .": {"-mount /m=/nope: no such", "-access-log /nope/log: writing to /nope", "gophd.key is in the directory of -root", "cannot assign requested address"},
 	} {
-		var stderr strings.Builder
-		status := run(t.Context(), append([]string{"gophd", "check-config", "-sandbox", "off"}, strings.Fields(args)...), strings.NewReader(""), &strings.Builder{}, &stderr)
+		_, errs, status := gophd(append([]string{"check-config", "-sandbox", "off"}, strings.Fields(args)...)...)
 		for _, message := range want {
-			if status != exit.Usage || !strings.Contains(stderr.String(), message) {
-				t.Errorf("%s: status %d, want %q\n%s", args, status, message, stderr.String())
+			if status != exit.Usage || !strings.Contains(errs, message) {
+				t.Errorf("%s: status %d, want %q\n%s", args, status, message, errs)
 			}
 		}
 	}
 }
 
-// TestUpgradeWarns: a setting that 0.3.0 accepted is a warning.
-func TestUpgradeWarns(t *testing.T) {
+// TestStartWarns: settings that 0.3.0 accepted are warnings; so is -user root, which is no better
+// than no -user.
+func TestStartWarns(t *testing.T) {
 	for variable, message := range map[string]string{
 		"GOPHD_HOST=a..b":                "is no host name",
 		"GOPHD_HTTP_LANG=german":         "GOPHD_HTTP_LANG=",
@@ -210,28 +207,18 @@ func TestUpgradeWarns(t *testing.T) {
 		"GOPHD_MOUNT=/about-robots=/tmp": "gophd itself answers",
 		"GOPHD_METRICS=:0":               "may read the metrics",
 		"GOPHD_STATUS=0.0.0.0/0":         "may see the status page",
+		"GOPHD_USER=root":                "serving as root",
 	} {
+		if variable == "GOPHD_USER=root" && os.Geteuid() != 0 {
+			continue // only root can become root
+		}
 		name, value, _ := strings.Cut(variable, "=")
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
-			var stderr strings.Builder
-			args := []string{"gophd", "check-config", "-listen", "127.0.0.1:0", "-sandbox", "off", "-http", "view", t.TempDir()}
-			status := run(t.Context(), args, strings.NewReader(""), &strings.Builder{}, &stderr)
-			if status != exit.OK || !strings.Contains(stderr.String(), message) {
-				t.Errorf("status %d\n%s", status, stderr.String())
+			_, errs, status := gophd("check-config", "-listen", "127.0.0.1:0", "-sandbox", "off", "-http", "view", t.TempDir())
+			if status != exit.OK || !strings.Contains(errs, message) {
+				t.Errorf("status %d\n%s", status, errs)
 			}
 		})
-	}
-}
-
-// TestUserRootWarns: -user root is no better than no -user.
-func TestUserRootWarns(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can become root")
-	}
-	var stderr strings.Builder
-	status := run(t.Context(), []string{"gophd", "check-config", "-user", "root", "-listen", "127.0.0.1:0", "-sandbox", "off", t.TempDir()}, strings.NewReader(""), &strings.Builder{}, &stderr)
-	if status != exit.OK || !strings.Contains(stderr.String(), "serving as root") {
-		t.Errorf("status %d:\n%s", status, stderr.String())
 	}
 }

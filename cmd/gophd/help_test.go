@@ -14,12 +14,11 @@ func TestHelpFits(t *testing.T) {
 		"gophd", "gophd get", "gophd robots", "gophd robots show", "gophd robots check", "gophd robots explain",
 		"gophd robots test", "gophd robots lint", "gophd robots convert",
 	} {
-		var out, errs strings.Builder
-		status := run(t.Context(), append(strings.Fields(command), "-help"), nil, &out, &errs)
-		if status != exit.OK || errs.Len() > 0 {
-			t.Errorf("%s -help: status %d, %s", command, status, &errs)
+		out, errs, status := gophd(append(strings.Fields(command)[1:], "-help")...)
+		if status != exit.OK || errs != "" {
+			t.Errorf("%s -help: status %d, %s", command, status, errs)
 		}
-		for line := range strings.Lines(out.String()) {
+		for line := range strings.Lines(out) {
 			if utf8.RuneCountInString(line) > 81 {
 				t.Errorf("%s -help: more than 80 columns: %s", command, line)
 			}

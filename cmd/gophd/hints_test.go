@@ -70,9 +70,8 @@ func TestHintsQuoteNames(t *testing.T) {
 		{"check" + evil},
 		{"-sandbox", "off", "-listen", line, root},
 	} {
-		var out strings.Builder
-		run(t.Context(), append([]string{"gophd"}, args...), strings.NewReader(""), &out, &out)
-		for text := range strings.Lines(out.String()) {
+		out, errs, _ := gophd(args...)
+		for text := range strings.Lines(out + errs) {
 			_, hint, found := strings.Cut(text, "hint: ")
 			for _, name := range []string{"type", "back", "both"} {
 				if !found {

@@ -259,44 +259,38 @@ func TestExplainJSON(t *testing.T) {
 	}
 }
 
-// Every rule comes from somewhere: what stands beside a rule, too.
-func TestShowAnnotatesEveryRule(t *testing.T) {
-	root := treeOf(t, map[string]string{
+// Annotated, a file is the same but for comments, and each rule has its source above it.
+func TestShowAnnotated(t *testing.T) {
+	escaped := treeOf(t, map[string]string{
 		".robots": "Disallow: /x.txt$\nUser-agent: badbot\nDisallow: /\nAllow: /b c/\n",
 		"x.txt":   "", "x.txt.gz": "", "b c/y": "",
 		"d/.robots": "Disallow: /\nAllow: /%23in\n", "d/#in": "", "d/out": "",
 	})
-	out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
-	before := ""
-	for line := range strings.Lines(out) {
-		if strings.Contains(line, "llow: ") && !strings.HasPrefix(before, "# ") {
-			t.Errorf("%q has no source in\n%s", line, out)
+	for root, wants := range map[string][]string{
+		pubnix(t): {"# ~bob/.robots:1\nDisallow: /~bob/x.txt"},
+		escaped:   {"# .robots:1\nDisallow: /x.txt$\n", "# d/.robots:2\nAllow: /d/%23in\n", "# .robots:4\nAllow: /b%20c/\n"},
+	} {
+		plain, _, _ := gophd("robots", "show", "-root", root)
+		out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
+		rest, before := "", ""
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, "llow: ") && !strings.HasPrefix(before, "# ") {
+				t.Errorf("%q has no source in\n%s", line, out)
+			}
+			if before = line; !strings.HasPrefix(line, "# ") {
+				rest += line
+			}
 		}
-		before = line
-	}
-	for _, want := range []string{"# .robots:1\nDisallow: /x.txt$\n", "# d/.robots:2\nAllow: /d/%23in\n", "# .robots:4\nAllow: /b%20c/\n"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
+		if want := strings.TrimPrefix(plain, "# robots.txt made by gophd; \"gophd robots explain\" tells why\n"); rest != want {
+			t.Errorf("without comments it is\n%s, not\n%s", rest, want)
 		}
-	}
-}
-
-// Annotated, a file is the same but for comments, and each names its source.
-func TestShowAnnotated(t *testing.T) {
-	root := pubnix(t)
-	plain, _, _ := gophd("robots", "show", "-root", root)
-	out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
-	var rest strings.Builder
-	for line := range strings.Lines(out) {
-		if !strings.HasPrefix(line, "# ") {
-			rest.WriteString(line)
+		for _, want := range wants {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
 		}
 	}
-	plain = strings.TrimPrefix(plain, "# robots.txt made by gophd; \"gophd robots explain\" tells why\n")
-	if rest.String() != plain || !strings.Contains(out, "# ~bob/.robots:1\nDisallow: /~bob/x.txt") {
-		t.Errorf("annotated:\n%s", out)
-	}
-	if _, errs, status := gophd("robots", "show", "-root", root, "-annotate", "-format", "1994"); status != exit.Usage || !strings.Contains(errs, "as it is served") {
+	if _, errs, status := gophd("robots", "show", "-root", escaped, "-annotate", "-format", "1994"); status != exit.Usage || !strings.Contains(errs, "as it is served") {
 		t.Errorf("another format: status %d: %s", status, errs)
 	}
 }
