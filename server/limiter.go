@@ -158,8 +158,7 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 			return nil, tooManyOfBlock
 		}
 	case l.total > 0 && l.places >= l.total:
-		victim = l.draw()
-		if victim == nil || !l.yields(victim, a, len(own), s.many) {
+		if victim = l.draw(a, len(own), s.many); victim == nil {
 			if victim = oldestLingering(own); victim == nil {
 				return nil, tooMany
 			}
@@ -194,9 +193,12 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 // draws is how many connections are compared to find one to evict.
 const draws = 8
 
-// draw returns the connection to evict from a full server. It skips connections whose
-// request has arrived; if it finds no other in several attempts, it returns nil.
-func (l *limiter) draw() *slot {
+// draw returns the connection to evict from a full server for a new one of address a, which has
+// own connections already, or nil if the new one is to be refused: in a flood of silent
+// connections, that costs less than evicting. The address of the victim must have more
+// connections, or be the same. A connection whose request has arrived is drawn again, several
+// times.
+func (l *limiter) draw(a netip.Addr, own int, many bool) *slot {
 	for range draws {
 		var victim *slot
 		for range draws {
@@ -205,7 +207,14 @@ func (l *limiter) draw() *slot {
 				victim = s
 			}
 		}
-		if !victim.busy() {
+		more := victim.share() > own
+		same := victim.block == nil || victim.block.addr == a
+		switch {
+		case victim.state == writing && !(more && l.evicted < maxEvicted && !many):
+			return nil
+		case !more && !same:
+			return nil
+		case !victim.busy():
 			return victim
 		}
 	}
@@ -223,16 +232,6 @@ func (s *slot) share() int {
 		return 0
 	}
 	return len(s.block.slots)
-}
-
-// yields reports whether victim may be evicted for a new connection of an address a that has
-// own connections already: if its address has more, or is the same. So in a flood of silent
-// connections most are refused, which costs less than eviction.
-func (l *limiter) yields(victim *slot, a netip.Addr, own int, many bool) bool {
-	if victim.state == writing {
-		return victim.share() > own && l.evicted < maxEvicted && !many
-	}
-	return victim.share() > own || victim.block == nil || victim.block.addr == a
 }
 
 // busy reports whether the request has arrived but was not read yet. On a busy machine the

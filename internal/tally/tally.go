@@ -4,10 +4,10 @@
 // count must be exact.
 package tally
 
-// The algorithm is Space-Saving (Metwally, Agrawal, El Abbadi 2005). A kept key is
-// counted. If there is no room for a new key, it replaces the key with the lowest count
-// and continues that count. So no count is too low, and a key that came more often than
-// every dropped count is kept.
+// The algorithm is Space-Saving (Metwally, Agrawal, El Abbadi 2005), with twice the room, so that
+// low counts are dropped many at a time. A kept key is counted. If there is no room for a new
+// key, the half with the lowest counts is dropped; new keys then continue the highest of these.
+// So no count is too low, and a key that came more often than every dropped count is kept.
 
 import (
 	"cmp"
@@ -22,6 +22,7 @@ type Top[K comparable] struct {
 
 	mu     sync.Mutex
 	counts map[K]int64
+	base   int64 // the highest count of a dropped key
 }
 
 // Count is a key and how often it came, at most.
@@ -44,31 +45,33 @@ func (t *Top[K]) Add(key K) {
 	if t.counts == nil {
 		t.counts = map[K]int64{}
 	}
-	if _, kept := t.counts[key]; !kept && len(t.counts) >= t.size() {
-		least := t.least()
-		t.counts[key] = least.Times
-		delete(t.counts, least.Key)
+	if _, kept := t.counts[key]; !kept {
+		if len(t.counts) >= 2*t.size() {
+			dropped := t.sorted()[t.size():]
+			t.base = dropped[0].Times
+			for _, c := range dropped {
+				delete(t.counts, c.Key)
+			}
+		}
+		t.counts[key] = t.base
 	}
 	t.counts[key]++
 }
 
-func (t *Top[K]) least() (least Count[K]) {
-	for k, n := range t.counts {
-		if least.Times == 0 || n < least.Times {
-			least = Count[K]{k, n}
-		}
+// sorted returns all keys, in descending order of their counts.
+func (t *Top[K]) sorted() []Count[K] {
+	all := make([]Count[K], 0, len(t.counts))
+	for k, times := range t.counts {
+		all = append(all, Count[K]{k, times})
 	}
-	return least
+	slices.SortFunc(all, func(a, b Count[K]) int { return cmp.Compare(b.Times, a.Times) })
+	return all
 }
 
 // List returns the keys that came most often, at most n, the most often first.
 func (t *Top[K]) List(n int) []Count[K] {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all := make([]Count[K], 0, len(t.counts))
-	for k, times := range t.counts {
-		all = append(all, Count[K]{k, times})
-	}
-	slices.SortFunc(all, func(a, b Count[K]) int { return cmp.Compare(b.Times, a.Times) })
-	return all[:min(n, len(all))]
+	all := t.sorted()
+	return all[:min(n, t.size(), len(all))]
 }
