@@ -146,7 +146,7 @@ func (f Flags) Settings() (*Settings, error) {
 	c.parts()
 	c.process()
 	c.network()
-	if f.Root == "" {
+	if c.Root == "" {
 		c.refuse("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
 	}
 	if err := c.failures.orNil(); err != nil {

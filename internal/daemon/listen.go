@@ -71,6 +71,7 @@ func (c *Settings) parseEndpoints() {
 			switch other := taken[e.addr]; {
 			case err == nil && info.IsDir() && !strings.Contains(addr, "."):
 				c.refuse(hint, "%s has no value: the directory %s follows it", c.option(p.flag), addr)
+				c.Root = cmp.Or(c.Root, addr) // probably: then it is not missing, too
 			case addr == "" || !isPort(port):
 				c.refuse(hint, "%s: there is no such port", c.option(p.flag, strconv.Quote(addr)))
 			case e.host != "" && c.called(e.host) == nil:
