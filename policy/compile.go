@@ -80,8 +80,7 @@ type Compiled struct {
 	notes    []*note // of directories, in the order of their selectors; the first is the root's
 	programs []string
 	readers  []readers.Reader
-	shut     []string // directories that are denied whatever annotations say
-	isShut   bool     // so are all top-level directories that begin with "~"
+	shut     []string // directories that are denied whatever annotations say; "/~": all homes
 	joined   []string // top-level directories that are joined
 	file     []byte
 	sources  []source // of each line of the file
@@ -237,9 +236,8 @@ func (w *work) compose(live []*note, classes []*class) {
 			w.veronica, w.rulesVeronica = sync.OnceValue(c.matcher), c.rules
 		}
 	}
-	w.isShut = w.denied[homes] != nil
 	for _, n := range live {
-		if n.shut != nil && n.sel != homes {
+		if n.shut != nil {
 			w.shut = append(w.shut, n.sel)
 		}
 	}

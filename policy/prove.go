@@ -62,7 +62,7 @@ func (w *work) prove() (done bool) {
 }
 
 func (c *Compiled) proofInput(file []byte) proof.Input {
-	in := proof.Input{Programs: c.programs, Shut: c.shut, ShutHomes: c.isShut, Joined: c.joined, File: file, Readers: c.readers}
+	in := proof.Input{Programs: c.programs, Shut: c.shut, Joined: c.joined, File: file, Readers: c.readers}
 	in.Notes = make([]proof.Note, 0, len(c.notes))
 	for _, n := range c.notes {
 		for _, a := range n.from {
@@ -157,8 +157,7 @@ func (w *work) isCut(f *proof.Finding) bool {
 
 // isDeniedWhole reports whether a directory was denied as a whole, or one above it.
 func (w *work) isDeniedWhole(dir string) bool {
-	isAbove := func(sel string) bool { return strings.HasPrefix(dir, sel) }
-	return slices.ContainsFunc(w.shut, isAbove) || w.isShut && isAbove(homes)
+	return slices.ContainsFunc(w.shut, func(sel string) bool { return strings.HasPrefix(dir, sel) })
 }
 
 // named makes the report of a leak that has a reason.

@@ -178,6 +178,7 @@ func (l *linter) sitemap(line readers.Line) {
 func (l *linter) agent(line readers.Line) {
 	d := l.file.Dialect()
 	word := readers.ProductToken(line.Value)
+	_, rest, _ := strings.Cut(line.Value, ",")
 	switch {
 	case line.Value == "":
 		l.fault(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
@@ -194,7 +195,7 @@ func (l *linter) agent(line readers.Line) {
 		l.fault(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
 	case l.dir != "" && !slices.ContainsFunc(strings.Fields(line.Value), func(w string) bool { return readers.ProductToken(w) != w }):
 		// A name with blanks, which gophd writes as it is and as its first word.
-	case strings.Contains(line.Value, ",") && len(readers.ProductTokens(line.Value)) > 1 && d.Reader().Names != readers.Part:
+	case readers.ProductToken(rest) != "" && d.Reader().Names != readers.Part:
 		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
 	case word != line.Value && d.Reader().Names != readers.Part:
 		l.cut[line.Number] = line.Value

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/robots/internal/ircline"
 )
 
 // Indexing states whether an IRC network may be indexed.
@@ -56,16 +55,6 @@ func (c Crawler) String() string {
 	}
 	return "CRAWLER=index:" + c.Index.String() +
 		",cooldown:" + strconv.FormatInt(int64(c.Cooldown/time.Second), 10)
-}
-
-// ParseISupport reads the preference from lines that a server sent; other
-// lines than 005 are passed over. See [ParseCrawler].
-func ParseISupport(lines ...string) (Crawler, []diag.Diagnostic) {
-	var tokens []string
-	for _, line := range lines {
-		tokens = append(tokens, ircline.Tokens(line)...)
-	}
-	return ParseCrawler(tokens...)
 }
 
 // ParseCrawler reads the preference from ISUPPORT tokens in the order they

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots/internal/ircline"
@@ -161,17 +160,6 @@ func TestCrawlerDiagnostics(t *testing.T) {
 		if got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
-	}
-}
-
-func TestParseISupport(t *testing.T) {
-	c, problems := ParseISupport(
-		":s 001 alice :CRAWLER=index:allow",
-		":s 005 alice CRAWLER=index:allow NETWORK=x :are supported",
-		":s 005 alice CRAWLER=index:deny,cooldown:31536000 :are supported",
-	)
-	if want := (Crawler{IndexDeny, 365 * 24 * time.Hour}); c != want || problems != nil {
-		t.Errorf("%v %v, want %v", c, problems, want)
 	}
 }
 

@@ -58,9 +58,8 @@ func ExampleParseVisitTime() {
 	// reading end of times "0600-2500": time "2500": out of range
 }
 
-func ExampleParseISupport() {
-	network, problems := readers.ParseISupport(
-		":irc.example.com 005 bob NETWORK=example CRAWLER=index:deny,cooldown:1y :are supported by this server")
+func ExampleParseCrawler() {
+	network, problems := readers.ParseCrawler("NETWORK=example", "CRAWLER=index:deny,cooldown:1y")
 	fmt.Println(network.Index, network.Cooldown)
 	fmt.Println(network)
 	for _, p := range problems {

@@ -261,18 +261,6 @@ func ProductToken(name string) string {
 	return name
 }
 
-// ProductTokens returns the product tokens of a list with commas, each once. RFC 9309
-// knows no such lists, and its readers take the first word alone.
-func ProductTokens(list string) []string {
-	var all []string
-	for name := range strings.SplitSeq(list, ",") {
-		if t := ProductToken(name); t != "" && !slices.ContainsFunc(all, func(a string) bool { return strings.EqualFold(a, t) }) {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
 func isTokenByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_'
 }

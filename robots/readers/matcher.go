@@ -328,7 +328,7 @@ func (m *Matcher) Allowed(selector string) bool {
 	return m.AllowedAs('0', selector)
 }
 
-// AllowedAs is [Reading.AllowedAs].
+// AllowedAs is Allowed for a caller that knows the item type.
 func (m *Matcher) AllowedAs(typ byte, selector string) bool {
 	var buf [6]string
 	forms, always := m.reader.Compared(buf[:0], typ, selector)

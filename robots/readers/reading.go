@@ -143,8 +143,3 @@ func (r *Reading) Agent(agent string) *Matcher {
 // Allowed reports whether the named robot may fetch a selector. An empty selector, or
 // one that ends in a slash, counts as a menu, any other as a text.
 func (r *Reading) Allowed(agent, selector string) bool { return r.Agent(agent).Allowed(selector) }
-
-// AllowedAs is [Reading.Allowed] for a caller that knows the item type.
-func (r *Reading) AllowedAs(typ byte, agent, selector string) bool {
-	return r.Agent(agent).AllowedAs(typ, selector)
-}

@@ -65,7 +65,7 @@ func TestMadeCapsObeyThePolicy(t *testing.T) {
 			return r.File == by.File && r.Line == by.Line && slices.Contains(r.Readers, m.Name) && slices.Contains(r.Leaks, "caps.txt")
 		})
 		for _, spelling := range []string{"caps.txt", "/caps.txt"} {
-			if shown := strings.HasPrefix(d.ask(spelling), "CAPS"); shown && m.Read(file).AllowedAs('0', "x", spelling) && !named {
+			if shown := strings.HasPrefix(d.ask(spelling), "CAPS"); shown && m.Read(file).Agent("x").AllowedAs('0', spelling) && !named {
 				t.Errorf("%s takes %s as allowed by\n%s", m.Name, spelling, file)
 			}
 		}

@@ -184,7 +184,7 @@ func TestDenied(t *testing.T) {
 		{Dir: "/b/c/", File: "b/c/.robots", Data: []byte("Allow: /\n")},
 		{Dir: "/~u/", File: "~u/.robots", Data: []byte("Allow: /\n")},
 	}
-	in := Input{Notes: notes, Shut: []string{"/d/"}, ShutHomes: true, File: []byte("User-agent: *\nAllow: /b/x\nDisallow: /b/\nDisallow: /b/**\nDisallow: /d/\nDisallow: /~\n")}
+	in := Input{Notes: notes, Shut: []string{"/d/", "/~"}, File: []byte("User-agent: *\nAllow: /b/x\nDisallow: /b/\nDisallow: /b/**\nDisallow: /d/\nDisallow: /~\n")}
 	rfc, _ := readers.Named("rfc9309")
 	in.Readers = []readers.Reader{rfc}
 	if list := findings(in, true); len(list) > 0 {

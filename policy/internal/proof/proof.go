@@ -20,13 +20,12 @@ import (
 
 // Input is a file with its sources.
 type Input struct {
-	Notes     []Note
-	Programs  []string         // as the compiler takes them
-	Shut      []string         // directories that are denied as a whole
-	ShutHomes bool             // one line denies all top-level directories that begin with "~"
-	Joined    []string         // top-level directories that are joined
-	File      []byte           // the robots.txt
-	Readers   []readers.Reader // nil: readers.All()
+	Notes    []Note
+	Programs []string         // as the compiler takes them
+	Shut     []string         // directories that are denied as a whole; "/~": all that begin so
+	Joined   []string         // top-level directories that are joined
+	File     []byte           // the robots.txt
+	Readers  []readers.Reader // nil: readers.All()
 }
 
 // Finding is a rule that a reader does not keep.
@@ -174,9 +173,6 @@ func (c *checker) readNotes() {
 	shut := map[string]string{}
 	for _, dir := range c.Shut {
 		shut[dir] = ""
-	}
-	if c.ShutHomes {
-		shut["/~"] = ""
 	}
 	for _, n := range notes {
 		if file, denied := shut[n.Dir]; n.Err != nil || denied && file == "" {
