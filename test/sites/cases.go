@@ -26,6 +26,7 @@ var policy = []Case{
 	{"a rule is about its directory", Of(notes{"/d/": "Disallow: /a\nDisallow: /*.zip$\n"}), []string{"* -/d/a +/a -/d/q.zip +/q.zip +/d/q.zip/x +/d"}},
 	{"a pattern without a slash", Of(notes{"/d/": "Disallow: a\nDisallow: *.zip\n"}), []string{"* -/d/a -/d/q.zip +/q.zip"}},
 	{"an escape is the byte it decodes to", Of(notes{"/": "Disallow: /%41b\nDisallow: /x%2a\nDisallow: /y%2Fz\nDisallow: /a$b\nDisallow: /%c3%A9\n"}), []string{"* -/Ab +/%41b -/x* +/xq -/y/z +/y%2Fz -/a$b +/a -/é"}},
+	{"a name that holds the escapes of another's bytes", Of(notes{"/é/": "Allow: /é/\nFinal: /\n", "/é/%C3%A9/日本/": "Final: /\n"}), []string{"* +/é/é/x -/é/%C3%A9/x -/é/%C3%A9/日本/x"}},
 	{"a name in another character set", Of(notes{"/": "Disallow: /\n", "/d/": "Allow: /%abc/index.html\n"}), []string{"* -/d/\xabc/ +/d/\xabc/index.html"}},
 	{"an Allow of an index below a wildcard", Of(notes{"/": "Allow: /*/a/index.html\nDisallow: /d\n"}), []string{"* -/d/a/ +/d/a/index.html"}},
 	{"an Allow of an index in a directory of that name", Of(notes{"/2019/index.html/": "Disallow: /*%C3%A9\nAllow: /index.html*/index.html\n"}), []string{"* -/2019/index.html/index.htmlé/ +/2019/index.html/index.htmlé/index.html"}},

@@ -102,6 +102,11 @@ func TestCodes(t *testing.T) {
 		{"1994 NAME .robots:1", "Disallow: /a%23b\n"},
 		{"gopher-strict ANCHOR .robots:1", "Disallow: /$\n"},
 		{"rfc9309 READER .robots:2", "User-agent: archiver\nDisallow: /b\nUser-agent: indexer\nDisallow: /\nAllow: /b\n"},
+		{"google-raw NAME .robots:1", "Disallow: /é/\nAllow: /é/é/\n"},
+		{"google-raw NAME .robots:1", "Disallow: /é/%25C3%25A9/日本/\nDisallow: /é/\nAllow: /é/é/\n"},
+		{"google-raw NAME .robots:1", "Disallow: /*é/%25C3%25A9$\nDisallow: /*é$\nAllow: /b/*é/é$\n"},
+		{"google-raw NAME .robots:1", "Disallow: /*é*\nAllow: /éé$\n"},
+		{"google-raw NAME .robots:1", "Disallow: /é/%25C3%25A9/éé$\nDisallow: /é/\nAllow: /é/é/*éé*\n"},
 		{"first-match PART-NAME .robots:1", "Disallow: /a\nUser-agent: foo\nDisallow: /b\n"},
 	} {
 		s := sites.Of(map[string]string{"/": c.note})

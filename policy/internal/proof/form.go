@@ -155,20 +155,7 @@ func quoted(s, keep string) string {
 // pattern matches; none if no name has such a form. Of forms that escape more than a URI,
 // all but the first pattern are for names in whose escapes a star ends.
 func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
-	add := func(plain []string) {
-		q := readers.Pattern{Whole: p.Whole}
-		for _, piece := range plain {
-			q.Pieces = append(q.Pieces, readers.URI.Of(piece))
-		}
-		if len(q.Pieces) > 1 && q.Pieces[0] == "" && !strings.HasPrefix(q.Pieces[1], "/") {
-			q.Pieces[0] = "/" // as each selector begins
-		}
-		q.Size = len(strings.Join(q.Pieces, "*"))
-		if p.Whole {
-			q.Size++
-		}
-		list = append(list, q)
-	}
+	add := func(plain []string) { list = append(list, patternOf(plain, p.Whole)) }
 
 	switch f {
 	case readers.URI:
@@ -181,10 +168,7 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 	case readers.Raw:
 		add(p.Pieces)
 	case readers.High:
-		add(each(p.Pieces, decodedHigh))
-		if strings.Contains(strings.Join(p.Pieces, ""), "%") {
-			add(p.Pieces) // the escape may be part of a name
-		}
+		add(each(p.Pieces, decodedHigh)) // names that hold an escape: see named
 	default:
 		plain := each(p.Pieces, selector.Decoded)
 		add(plain)
@@ -217,6 +201,61 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 		}
 	}
 	return list
+}
+
+// patternOf returns a pattern of plain pieces, in URI form.
+func patternOf(plain []string, whole bool) readers.Pattern {
+	p := readers.Pattern{Pieces: each(plain, readers.URI.Of), Whole: whole}
+	if len(p.Pieces) > 1 && p.Pieces[0] == "" && !strings.HasPrefix(p.Pieces[1], "/") {
+		p.Pieces[0] = "/" // as each selector begins
+	}
+	p.Size = len(strings.Join(p.Pieces, "*"))
+	if whole {
+		p.Size++
+	}
+	return p
+}
+
+// named returns a pattern in URI form for names that hold an escape and whose form High
+// is p's. To that form an escape is a byte, or a part of the name. Where d decides which, it
+// is what d needs, elsewhere a part.
+func named(p, d *readers.Pattern) readers.Pattern {
+	pieces, last := slices.Clone(p.Pieces), len(p.Pieces)-1
+	between := each(d.Pieces, selector.Decoded)
+	head, tail := between[0], ""
+	if between = between[1:]; d.Whole && len(between) == 0 && p.Match(readers.High.Of(head)) {
+		return *d
+	}
+	if p.Whole && d.Whole && len(between) > 0 {
+		tail, between = between[len(between)-1], between[:len(between)-1]
+	}
+
+	from, to := 0, len(tail)
+	for from < len(head) {
+		rest, ok := strings.CutPrefix(pieces[0], readers.High.Of(head[from:from+1]))
+		if !ok {
+			break
+		}
+		pieces[0], from = rest, from+1
+	}
+	for to > 0 {
+		rest, ok := strings.CutSuffix(pieces[last], readers.High.Of(tail[to-1:to]))
+		if !ok {
+			break
+		}
+		pieces[last], to = rest, to-1
+	}
+	begin := head[:from]
+	if p.Whole && last == 0 { // no star of p matches what d has between
+		for _, piece := range between {
+			if before, rest, ok := strings.Cut(pieces[0], readers.High.Of(piece)); ok {
+				begin, pieces[0] = begin+before+piece, rest
+			}
+		}
+	}
+	pieces[last] += tail[to:]
+	pieces[0] = begin + pieces[0]
+	return patternOf(pieces, p.Whole)
 }
 
 // dropped are the marks, in URI form and in this order, that a form lacks at the end of a

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots/readers"
+	"github.com/gophd/gophd/selector"
 )
 
 // A reader lets nobody in whom the policy denies if
@@ -34,6 +35,7 @@ type view struct {
 	denies *readers.Matcher
 	allows index
 	loose  index // the Allows whose rank does not settle 2
+	named  index // the Allows that also match names with an escape, by their form
 	lines  []line
 }
 
@@ -110,10 +112,14 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view
 			if v.isLoose(l) {
 				v.loose.add(&l.uri, i)
 			}
+			if r.Forms[0] == readers.High && strings.Contains(strings.Join(l.Pieces, ""), "%") {
+				v.named.add(&l.Pattern, i)
+			}
 		}
 	}
 	v.allows.sort()
 	v.loose.sort()
+	v.named.sort()
 	return v
 }
 
@@ -214,8 +220,7 @@ func (v *view) leaks() (list []leak) {
 
 // undoing returns an Allow that may undo a Disallow, which something of a rank covers.
 func (v *view) undoing(d *counted, rank int) (by *line) {
-	undoes := func(i int) bool {
-		a := &v.lines[i]
+	undoneBy := func(a *line) bool {
 		if a.by != nil && a.by.Size >= d.Size || v.outranks(rank, a) || !d.Meets(&a.uri) {
 			return false
 		}
@@ -229,6 +234,7 @@ func (v *view) undoing(d *counted, rank int) (by *line) {
 		}
 		return !ok
 	}
+	undoes := func(i int) bool { return undoneBy(&v.lines[i]) }
 
 	loose := rank < d.Size
 	switch v.reader.Choice {
@@ -247,6 +253,14 @@ func (v *view) undoing(d *counted, rank int) (by *line) {
 		}
 	default:
 		v.loose.each(d.Pieces[0], true, undoes)
+	}
+	if by == nil { // of names without an escape
+		v.named.each(readers.High.Of(selector.Decoded(d.Pieces[0])), true, func(i int) bool {
+			a := v.lines[i]
+			a.uri = named(&a.Pattern, &d.Pattern)
+			a.by = v.policy.opens(&a.uri)
+			return undoneBy(&a)
+		})
 	}
 	return by
 }
