@@ -115,7 +115,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 		h.enforcer = &enforce.Enforcer{Mode: mode, Spare: d.conf.EnforceSpare, Site: h.tree}
 		h.front.Host.Admission = h.enforcer
 	}
-	h.web = &web.AddressPage{Host: h.front.Host}
+	h.web = &web.Pages{Host: h.front.Host, AddressOnly: true}
 	if d.conf.HTTP == "view" {
 		h.web = &web.Pages{Host: h.front.Host, Theme: d.conf.HTTPTheme, Search: searches}
 	}

@@ -11,9 +11,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
@@ -92,74 +90,50 @@ func (p *page) gemLink(w *pageWriter, l menu.GemLine) *link {
 // plain text.
 const maxMarkdown = 128 << 10
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote, extension.TaskList),
-	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(links{}, 100))))
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote, extension.TaskList))
 
-// links renders links and images of Markdown. Unsafe links are dropped, and an image on another
-// host becomes a link.
-type links struct{}
-
-// RegisterFuncs implements renderer.NodeRenderer.
-func (links) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(ast.KindLink, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		to := n.(*ast.Link).Destination
-		safe, away := safeURL(string(to))
-		switch {
-		case safe == "":
-		case entering:
-			open(w, to, away)
-		default:
-			_, _ = w.WriteString("</a>")
-		}
-		return ast.WalkContinue, nil
-	})
-	r.Register(ast.KindAutoLink, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-		n := node.(*ast.AutoLink)
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		to := n.URL(src)
-		if n.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(to), []byte("mailto:")) {
-			to = append([]byte("mailto:"), to...)
-		}
-		safe, _ := safeURL(string(to))
-		if safe != "" {
-			open(w, to, true)
-		}
-		_, _ = w.Write(util.EscapeHTML(n.Label(src)))
-		if safe != "" {
-			_, _ = w.WriteString("</a>")
-		}
-		return ast.WalkContinue, nil
-	})
-	r.Register(ast.KindImage, func(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		to, label := node.(*ast.Image).Destination, answer.PlainMarkdown(node, src)
-		switch safe, away := safeURL(string(to)); {
-		case safe != "" && !away:
-			_, _ = w.WriteString(`<img src="` + escapedURL(to) + `" alt="` + template.HTMLEscapeString(label) + `">`)
-		default:
-			if label == "" {
-				label = string(to)
-			}
-			_ = pages.ExecuteTemplate(w, "link", link{URL: safe, Away: true, Label: label})
-		}
-		return ast.WalkSkipChildren, nil
-	})
-}
-
-// open begins a link.
-func open(w util.BufWriter, to []byte, away bool) {
-	rel := ""
-	if away {
-		rel = ` rel="external nofollow noreferrer"`
+// restrict shows a link that browsers might run as text, and an image on another server as a
+// link. Links to other servers tell them nothing of the page.
+func restrict(n ast.Node, src []byte) {
+	var to []byte
+	switch n := n.(type) {
+	case *ast.Link:
+		to = n.Destination
+	case *ast.AutoLink:
+		to = n.URL(src)
+	case *ast.Image:
+		to = n.Destination
 	}
-	_, _ = w.WriteString(`<a href="` + escapedURL(to) + `"` + rel + ">")
-}
+	safe, away := safeURL(string(to))
+	shown := ast.NewLink()
+	for _, link := range []ast.Node{n, shown} {
+		if away {
+			link.SetAttributeString("rel", []byte("external nofollow noreferrer"))
+		}
+	}
+	if safe != "" && !(away && n.Kind() == ast.KindImage) {
+		return
+	}
 
-func escapedURL(to []byte) string { return string(util.EscapeHTML(util.URLEscape(to, true))) }
+	// Put what describes the target in its place.
+	if !n.HasChildren() {
+		address := ast.NewString(to)
+		address.SetRaw(true)
+		n.AppendChild(n, address)
+	}
+	parent := n.Parent()
+	if shown.Destination = to; safe != "" {
+		parent.InsertBefore(parent, n, shown)
+	}
+	for c := n.FirstChild(); c != nil; c = n.FirstChild() {
+		if safe != "" {
+			shown.AppendChild(shown, c)
+		} else {
+			parent.InsertBefore(parent, n, c)
+		}
+	}
+	parent.RemoveChild(parent, n)
+}
 
 // markdown renders Markdown and drops HTML. If the text is too large or too slow to parse, it
 // writes nothing and returns false.
@@ -171,15 +145,21 @@ func (p *page) markdown(w *pageWriter, source string) bool {
 	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext()))
 	size := 0 // of the URLs: a definition of one may be used often
 	var headings []*ast.Heading
+	var links []ast.Node
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			if entering {
-				headings = append(headings, n)
-			}
+			headings = append(headings, n)
+		case *ast.AutoLink:
+			links = append(links, n)
 		case *ast.Link:
+			links = append(links, n)
 			size += len(n.Destination)
 		case *ast.Image:
+			links = append(links, n)
 			size += len(n.Destination)
 		case *tables.Table: // what may scroll can have the focus
 			n.SetAttributeString("tabindex", []byte("0"))
@@ -187,8 +167,11 @@ func (p *page) markdown(w *pageWriter, source string) bool {
 		return ast.WalkContinue, nil
 	})
 	p.headings(doc, headings, src)
+	for _, n := range links {
+		restrict(n, src)
+	}
 	var b bytes.Buffer
-	if size > 8*maxMarkdown || markdown.Renderer().Render(&b, src, doc) != nil {
+	if size > 4*maxMarkdown || markdown.Renderer().Render(&b, src, doc) != nil {
 		return false
 	}
 	w.WriteString(`<div class="md">` + "\n" + b.String() + "</div>\n")

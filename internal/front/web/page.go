@@ -172,14 +172,8 @@ func faultTitle(r *http.Request, err error) string {
 	return server.ErrorMessage(err)
 }
 
-// statuses are the HTTP statuses of failed requests.
-var statuses = map[server.Kind]int{server.NotFound: http.StatusNotFound, server.BadRequest: http.StatusBadRequest, server.Forbidden: http.StatusForbidden,
-	server.TooMany: http.StatusTooManyRequests, server.Busy: http.StatusServiceUnavailable}
-
 // statusOf returns the HTTP status of an error.
-func statusOf(err error) int {
-	return cmp.Or(statuses[server.KindOf(err)], http.StatusInternalServerError)
-}
+func statusOf(err error) int { return server.Served{Err: err}.HTTPStatus() }
 
 func noindex(h http.Header) {
 	h.Set("X-Robots-Tag", "noindex")

@@ -13,7 +13,9 @@ import (
 func TestPage(t *testing.T) {
 	hole["README"] = "a text\n"
 	defer delete(hole, "README")
-	s := start(t, func(srv *server.Server) { srv.HTTP = serving(&AddressPage{Host: srv.Handler.(*gopher.Front).Host}) })
+	s := start(t, func(srv *server.Server) {
+		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, AddressOnly: true})
+	})
 	for path, want := range map[string]string{
 		"/":                             "<a href=\"gopher://gopher.example/\">",
 		"/q":                            "gopher://gopher.example/1/q",

@@ -3,18 +3,12 @@ package web
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"github.com/yuin/goldmark/util"
 
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/site"
 )
-
-// policy sets the headers that repeat the rules of a site's robots.txt.
-type policy struct {
-	parsed atomic.Pointer[parsedRobots]
-}
 
 // parsedRobots is a parsed robots.txt.
 type parsedRobots struct {
@@ -27,23 +21,23 @@ type parsedRobots struct {
 
 // setHeaders sets X-Robots-Tag, Robots-Tag (draft-illyes-repext), Content-Usage and the link to
 // the license as robots.txt requires for a selector.
-func (p *policy) setHeaders(s *site.Site, h http.Header, sel, name string, dir bool) {
-	denied, usage := p.rules(s, sel, name, dir)
+func (v *Pages) setHeaders(h http.Header, sel, name string, dir bool) {
+	denied, usage := v.rules(sel, name, dir)
 	if denied {
 		noindex(h)
 	}
 	if usage != "" {
 		h.Set("Content-Usage", usage)
 	}
-	if now := p.parsed.Load(); now != nil && now.license != "" {
+	if now := v.parsed.Load(); now != nil && now.license != "" {
 		h.Set("Link", now.license)
 	}
 }
 
 // robots serves robots.txt.
-func (p *policy) robots(w http.ResponseWriter, r *http.Request, s *site.Site, body []byte) {
+func (v *Pages) robots(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
-	if now := p.now(s); takesGzip(r) && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
+	if now := v.now(); takesGzip(r) && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
 		body = now.gzip
 	}
 	describe(w.Header(), plainText, body)
@@ -51,26 +45,26 @@ func (p *policy) robots(w http.ResponseWriter, r *http.Request, s *site.Site, bo
 }
 
 // now returns the current robots.txt, or nil before the first scan.
-func (p *policy) now(s *site.Site) *parsedRobots {
-	snap := s.Now()
+func (v *Pages) now() *parsedRobots {
+	snap := v.Host.Site.Now()
 	if snap == nil {
 		return nil
 	}
-	now := p.parsed.Load()
+	now := v.parsed.Load()
 	if now == nil || now.snap != snap {
 		now = &parsedRobots{snap: snap, file: robots.Parse(robots.RFC9309, snap.Robots), gzip: compressed(snap.Robots), feed: snap.Tree.HasPhlog()}
 		if to := snap.Compiled.Fields().License; to != "" {
 			now.license = "<" + string(util.URLEscape([]byte(to), false)) + `>; rel="license"`
 		}
-		p.parsed.Store(now)
+		v.parsed.Store(now)
 	}
 	return now
 }
 
 // rules returns what robots.txt says about a selector. name is the file or directory that it
 // names, or "".
-func (p *policy) rules(s *site.Site, sel, name string, dir bool) (noindex bool, usage string) {
-	now := p.now(s)
+func (v *Pages) rules(sel, name string, dir bool) (noindex bool, usage string) {
+	now := v.now()
 	if now == nil {
 		return true, ""
 	}

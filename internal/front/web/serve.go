@@ -1,7 +1,7 @@
 // Package web answers browsers on the port of a Gopher server: with the site
-// as pages (Pages), or with one page that names the gopher URL (AddressPage).
+// as pages, or with one page that names the gopher URL.
 //
-//	first line is HTTP's → the connection → net/http's server → limits → Pages or AddressPage
+//	first line is HTTP's → the connection → net/http's server → limits → Pages
 //
 // net/http takes the accepted connection over, so that ranges, conditional
 // requests, keep-alive and HTTP/2 are its own. A site's files are never markup
@@ -332,27 +332,20 @@ func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// failure returns the error for the log: of the kind for the status, or Gone if no client
-// waits for the answer any more.
+// failure returns the error for the log: why the request failed, or Gone if no client waits for
+// the answer any more.
 func (w *recorder) failure(ctx context.Context) error {
 	if w.status < 400 {
 		return nil
 	}
-	kind := server.Internal
+	kind := server.BadRequest
 	switch {
 	case ctx.Err() != nil:
 		kind = server.Gone
-	case w.status == http.StatusNotFound:
-		kind = server.NotFound
+	case w.err != nil:
+		return w.err
 	case w.status == http.StatusTooManyRequests:
 		kind = server.TooMany
-	case w.status == http.StatusServiceUnavailable:
-		kind = server.Busy
-	case w.status < 500:
-		kind = server.BadRequest
 	}
-	if w.err == nil {
-		w.err = errors.New(http.StatusText(w.status))
-	}
-	return &server.Error{Kind: kind, Err: w.err}
+	return &server.Error{Kind: kind, Err: cmp.Or(w.err, errors.New(http.StatusText(w.status)))}
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,13 +33,16 @@ import (
 type Pages struct {
 	Host *answer.Host
 
+	// AddressOnly answers every path but /robots.txt with a page that names its gopher URL.
+	AddressOnly bool
+
 	// Theme is plain (the default), paper or terminal.
 	Theme string
 
 	// Search adds a form for /search to each page.
 	Search bool
 
-	policy
+	parsed  atomic.Pointer[parsedRobots]
 	formats sync.Map // of a variant: its *answer.Format
 }
 
@@ -103,9 +107,13 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		failed(asRecorder(w), errUnread)
 		return
 	}
+	if v.AddressOnly && !answer.IsRobots(sel) {
+		v.address(w, r, sel)
+		return
+	}
 	a, err := v.Host.Ask(ask(r, sel, query), v.format(f))
 	if err != nil {
-		v.setHeaders(v.Host.Site, w.Header(), sel, "", false)
+		v.setHeaders(w.Header(), sel, "", false)
 		v.failed(w, r, err)
 		return
 	}
@@ -131,7 +139,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		moved(w, r, a.Selector)
 		return
 	case answer.IsRobots(a.Selector):
-		v.robots(w, r, v.Host.Site, a.Body)
+		v.robots(w, r, a.Body)
 		return
 	case a.Class == answer.Leaving:
 		// Do not redirect: a stranger could use the site's name in a link to any URL.
@@ -165,7 +173,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 // head sets the headers of an answer that depend on the policy.
 func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	name, dir := a.Name()
-	v.setHeaders(v.Host.Site, h, a.Selector, name, dir)
+	v.setHeaders(h, a.Selector, name, dir)
 	h.Set("Vary", "Accept, Accept-Encoding")
 	kind := mediaType(a)
 	switch {
@@ -369,10 +377,10 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	p := &page{look: v.look(), Lang: v.Host.Lang, Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector),
 		Canonical: answer.WebURL(q.Request, a.Selector), Site: q.LinkTitle(".", true), Owner: q.OwnersLine(".footer"), Favicon: favicon(q), own: q.Own}
 	name, dir := a.Name()
-	if now := v.now(v.Host.Site); now != nil && now.feed {
+	if now := v.now(); now != nil && now.feed {
 		p.SiteFeed = "/" + feed.Name
 	}
-	p.Noindex, _ = v.rules(v.Host.Site, a.Selector, name, dir)
+	p.Noindex, _ = v.rules(a.Selector, name, dir)
 	p.Title = cmp.Or(q.AnswerTitle(a), path.Base(a.Selector))
 	if name != "" {
 		p.around(q, name, dir)

@@ -317,7 +317,9 @@ func TestOneRobotDenied(t *testing.T) {
 func TestPageTellsThePolicy(t *testing.T) {
 	hole[".robots"] = "User-agent: *\nContent-Usage: /phlog/ train-ai=n\n"
 	defer delete(hole, ".robots")
-	v := start(t, func(srv *server.Server) { srv.HTTP = serving(&AddressPage{Host: srv.Handler.(*gopher.Front).Host}) })
+	v := start(t, func(srv *server.Server) {
+		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, AddressOnly: true})
+	})
 	for path, want := range map[string]string{"/phlog/2026-01-02.txt": "train-ai=n", "/a.txt": ""} {
 		if res, _ := v.get(path); res.Header.Get("Content-Usage") != want {
 			t.Errorf("%s: %v, want %q", path, res.Header, want)
@@ -440,7 +442,7 @@ func (refusing) AdmitNow(*server.Request) bool { return false }
 func TestRobotsIsNeverAnError(t *testing.T) {
 	for _, pages := range []func(*answer.Host) http.Handler{
 		func(h *answer.Host) http.Handler { return &Pages{Host: h} },
-		func(h *answer.Host) http.Handler { return &AddressPage{Host: h} },
+		func(h *answer.Host) http.Handler { return &Pages{Host: h, AddressOnly: true} },
 	} {
 		s := start(t, func(srv *server.Server) {
 			host := srv.Handler.(*gopher.Front).Host
