@@ -32,20 +32,25 @@ type hostCache struct {
 
 // host is the state of one origin.
 type host struct {
+	memory
 	origin   dial.Origin
 	pace     Pace
 	loaded   bool          // from the store
 	good     *HostRules    // of the last fetch that did not fail; nil: none, or dropped
 	file     *list.Element // its place in files; nil: it has none
-	had      bool          // that fetch found a file
 	lines    int64         // of the file
 	bytes    int64         // that the cache counts for it
-	tried    time.Time     // end of the last fetch
-	failing  time.Time     // end of the first fetch of those that failed since; zero: the last did not
 	err      error         // of the last fetch
-	holdoff  time.Duration // what the host asked to be left alone after it
-	valid    validity      // of the file
 	fetching *flight       // nil: no fetch is under way
+}
+
+// memory is what the fetches of a host's file have told, besides the file.
+type memory struct {
+	Tried    time.Time     `json:"tried,omitzero"`    // end of the last fetch
+	Failing  time.Time     `json:"failing,omitzero"`  // end of the first fetch of those that failed since; zero: the last did not
+	Had      bool          `json:"had,omitempty"`     // the last fetch that did not fail found a file
+	Holdoff  time.Duration `json:"holdoff,omitempty"` // what the host asked to be left alone after the last fetch
+	validity               // of the file
 }
 
 // flight is a fetch under way. The answer may be read once done is closed.
@@ -56,9 +61,10 @@ type flight struct {
 
 // validity holds a server's statements about when to ask again (RFC 9111).
 type validity struct {
-	good           time.Duration // how long the file is fresh, by Cache-Control; 0: not stated
-	retry          time.Duration // how long the host asks for no requests
-	etag, modified string
+	Good     time.Duration `json:"good,omitempty"` // how long the file is fresh, by Cache-Control; 0: not stated
+	ETag     string        `json:"etag,omitempty"`
+	Modified string        `json:"modified,omitempty"`
+	retry    time.Duration // how long the host asks for no requests
 }
 
 // get answers for a host at once if the last fetch is recent enough, and else after a
@@ -129,7 +135,7 @@ func (c *Client) dropHost() bool {
 	for range min(maxLooked, len(c.cache.hosts)) {
 		e := c.cache.recent.Back()
 		h := e.Value.(*host)
-		if h.fetching == nil && !h.pace.busy(time.Now()) && (h.err == nil || c.now().Sub(h.tried) >= h.holdoff) {
+		if h.fetching == nil && !h.pace.busy(time.Now()) && (h.err == nil || c.now().Sub(h.Tried) >= h.Holdoff) {
 			c.dropFile(h)
 			c.cache.recent.Remove(e)
 			delete(c.cache.hosts, h.origin)
@@ -144,7 +150,7 @@ func (c *Client) dropHost() bool {
 func (c *Client) dropFile(h *host) {
 	if h.file != nil {
 		c.cache.files.Remove(h.file)
-		h.good, h.file, h.valid, h.tried = nil, nil, validity{}, time.Time{}
+		h.good, h.file, h.validity, h.Tried = nil, nil, validity{}, time.Time{}
 		c.count(h)
 	}
 }
@@ -156,11 +162,11 @@ func (c *Client) keep(h *host, a *HostRules) {
 	own.Pace, own.origin = &h.pace, h.origin
 	own.Until = c.due(h)
 	h.pace.Follow(own.rules.Fields())
-	tried, valid := h.tried, h.valid
+	tried, valid := h.Tried, h.validity
 	c.dropFile(h)
-	h.tried, h.valid = tried, valid
+	h.Tried, h.validity = tried, valid
 	if own.Access != Unreachable {
-		h.good, h.had = &own, own.File != nil
+		h.good, h.Had = &own, own.File != nil
 		if own.File != nil {
 			h.file = c.cache.files.PushFront(h)
 			h.lines = 0
@@ -182,7 +188,7 @@ const (
 
 // count counts the bytes of a host anew. The caller holds the lock.
 func (c *Client) count(h *host) {
-	size := hostBytes + h.pace.size() + int64(len(h.valid.etag)+len(h.valid.modified))
+	size := hostBytes + h.pace.size() + int64(len(h.validity.ETag)+len(h.validity.Modified))
 	if h.err != nil {
 		size += int64(len(h.err.Error()))
 	}
@@ -209,26 +215,26 @@ func (c *Client) shrink(h *host) {
 func (c *Client) fresh(h *host) bool {
 	now := c.now()
 	known := h.err != nil || h.good != nil
-	return known && !h.tried.IsZero() && !now.Before(h.tried) && now.Before(c.due(h))
+	return known && !h.Tried.IsZero() && !now.Before(h.Tried) && now.Before(c.due(h))
 }
 
 // due returns when to fetch the file of a host again: a file is good for a day, a failure
 // for a while.
 func (c *Client) due(h *host) time.Time {
 	if h.err != nil {
-		return h.tried.Add(max(cmp.Or(c.Retry, retryTime), h.holdoff))
+		return h.Tried.Add(max(cmp.Or(c.Retry, retryTime), h.Holdoff))
 	}
-	return h.tried.Add(c.goodFor(h.valid))
+	return h.Tried.Add(c.goodFor(h.validity))
 }
 
 // goodFor is how long a file is good: as long as Cache-Control says, from the time
 // after which a failure is tried again up to a day (R13).
 func (c *Client) goodFor(v validity) time.Duration {
 	most := min(cmp.Or(c.MaxAge, maxAge), maxAge)
-	if v.good == 0 {
+	if v.Good == 0 {
 		return most
 	}
-	return min(max(v.good, cmp.Or(c.Retry, retryTime)), most)
+	return min(max(v.Good, cmp.Or(c.Retry, retryTime)), most)
 }
 
 // refresh fetches the file of a host and answers all that wait for it.
@@ -243,11 +249,11 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	}
 	good := h.good
 	before := past{
-		file:  h.had && (h.failing.IsZero() || c.now().Sub(h.failing) < lapse),
+		file:  h.Had && (h.Failing.IsZero() || c.now().Sub(h.Failing) < lapse),
 		empty: errors.Is(h.err, errEmpty),
 	}
 	if good != nil {
-		before.valid = h.valid
+		before.valid = h.validity
 	}
 	c.cache.mu.Unlock()
 	a, valid, err := c.read(ctx, h.origin, before)
@@ -265,19 +271,19 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	}
 
 	c.cache.mu.Lock()
-	h.tried, h.err, h.holdoff = c.now(), err, valid.retry
+	h.Tried, h.err, h.Holdoff = c.now(), err, valid.retry
 	switch {
 	case err == nil && a == nil: // not modified
 		own := *good
-		own.Fetched, own.Stale = h.tried, false
-		h.failing, h.valid = time.Time{}, valid
+		own.Fetched, own.Stale = h.Tried, false
+		h.Failing, h.validity = time.Time{}, valid
 		c.keep(h, &own)
 	case err == nil:
-		a.Fetched = h.tried
-		h.failing, h.valid = time.Time{}, valid
+		a.Fetched = h.Tried
+		h.Failing, h.validity = time.Time{}, valid
 		c.keep(h, a)
-	case h.failing.IsZero():
-		h.failing = h.tried
+	case h.Failing.IsZero():
+		h.Failing = h.Tried
 	}
 	c.count(h)
 	c.shrink(h)
@@ -311,8 +317,8 @@ func (c *Client) answer(h *host) *HostRules {
 	switch {
 	case h.good != nil && h.good.File != nil:
 		a = *h.good
-		a.Stale = c.now().Sub(a.Fetched) >= c.goodFor(h.valid)
-	case h.origin.Web() && h.tried.Sub(h.failing) >= lapse:
+		a.Stale = c.now().Sub(a.Fetched) >= c.goodFor(h.validity)
+	case h.origin.Web() && h.Tried.Sub(h.Failing) >= lapse:
 		a.Access = Unavailable
 	}
 	a.Err = h.err

@@ -175,7 +175,7 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.Rea
 // the reply may be one redirect more. Before each request it asks admit, unless that is nil,
 // for the rules of the host.
 func (f *Fetcher) follow(ctx context.Context, u *url.URL, known validity, admit func(context.Context, *url.URL) (*HostRules, error)) (*Reply, error) {
-	first, h := u, f.hops()
+	first, h := u, &hops{dial: f.Dial}
 	for redirects := 0; ; redirects++ {
 		var rules *HostRules
 		if admit != nil {
@@ -215,23 +215,23 @@ const maxValidator = 256
 func (v validity) after(header http.Header) validity {
 	next := validity{
 		retry:    retryAfter(header, time.Now()),
-		etag:     cmp.Or(header.Get("ETag"), v.etag),
-		modified: cmp.Or(header.Get("Last-Modified"), v.modified),
+		ETag:     cmp.Or(header.Get("ETag"), v.ETag),
+		Modified: cmp.Or(header.Get("Last-Modified"), v.Modified),
 	}
-	if len(next.etag) > maxValidator {
-		next.etag = ""
+	if len(next.ETag) > maxValidator {
+		next.ETag = ""
 	}
-	if len(next.modified) > maxValidator {
-		next.modified = ""
+	if len(next.Modified) > maxValidator {
+		next.Modified = ""
 	}
 	age, _ := seconds(header.Get("Age"))
 	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
 		switch most, ok := seconds(strings.Trim(value, `"`)); {
 		case name == "no-cache" || name == "no-store":
-			next.good = 1
-		case name == "max-age" && ok && next.good != 1:
-			next.good = max(most-age, 1)
+			next.Good = 1
+		case name == "max-age" && ok && next.Good != 1:
+			next.Good = max(most-age, 1)
 		}
 	}
 	return next
@@ -242,7 +242,7 @@ func (r *Reply) asRobotsFile(known validity) error {
 	switch {
 	case headerSize(r.Header) > maxHeader: // a client of the caller's reads more than ours
 		return fmt.Errorf("the header of the response has more than %d bytes", maxHeader)
-	case r.Status == http.StatusNotModified && (known.etag != "" || known.modified != ""):
+	case r.Status == http.StatusNotModified && (known.ETag != "" || known.Modified != ""):
 		return errNotModified
 	case r.Header == nil && (r.Status/10 == 2 || r.Status == 0): // of Gemini or Gopher
 		return nil
@@ -268,14 +268,6 @@ func encoded(coding string) bool {
 		}
 	}
 	return false
-}
-
-// hops returns the dialer of one fetch and its redirects.
-func (f *Fetcher) hops() *hops {
-	if f.Dial != nil {
-		return &hops{dial: f.Dial}
-	}
-	return &hops{dial: new(net.Dialer).DialContext}
 }
 
 // open sends one request, and follows no redirect.
@@ -362,7 +354,7 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 		return nil, err
 	}
 	from, _ := ctx.Value(carriedKey{}).(carried)
-	for field, value := range map[string]string{"User-Agent": cmp.Or(from.agent, f.UserAgent), "If-None-Match": known.etag, "If-Modified-Since": known.modified} {
+	for field, value := range map[string]string{"User-Agent": cmp.Or(from.agent, f.UserAgent), "If-None-Match": known.ETag, "If-Modified-Since": known.Modified} {
 		if value != "" {
 			req.Header.Set(field, value)
 		}

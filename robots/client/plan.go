@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gophd/gophd/robots"
@@ -81,13 +82,13 @@ func visitable(visits []readers.Window, at time.Time) bool {
 // start; thumb is the interval if the host asks for none.
 func (p plan) next(last, now time.Time, thumb time.Duration) time.Time {
 	if p.minutes == nil {
-		return later(now, last.Add(asked(p.always, thumb)))
+		return later(now, last.Add(cmp.Or(p.always, thumb)))
 	}
 	// Some minute is open, and no interval is longer than MaxDelay: this ends.
 	for t := now; ; {
 		end := t.Truncate(time.Minute).Add(time.Minute)
 		if d := p.minutes[minuteOf(t)]; d != closed {
-			if start := later(t, last.Add(asked(d, thumb))); start.Before(end) {
+			if start := later(t, last.Add(cmp.Or(d, thumb))); start.Before(end) {
 				return start
 			}
 		}
@@ -98,17 +99,9 @@ func (p plan) next(last, now time.Time, thumb time.Duration) time.Time {
 // interval is the interval that the host asks for at a time; thumb if it asks for none.
 func (p plan) interval(now time.Time, thumb time.Duration) time.Duration {
 	if p.minutes == nil {
-		return asked(p.always, thumb)
+		return cmp.Or(p.always, thumb)
 	}
-	return asked(p.minutes[minuteOf(now)], thumb)
-}
-
-// asked is an interval, or the rule of thumb if none was asked for.
-func asked(interval, thumb time.Duration) time.Duration {
-	if interval == unasked {
-		return thumb
-	}
-	return interval
+	return cmp.Or(p.minutes[minuteOf(now)], thumb)
 }
 
 // day is the minutes of one day in UT.

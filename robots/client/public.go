@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 )
 
@@ -15,57 +16,61 @@ var ErrPrivate = errors.New("the address is not public")
 // notPublic lists the blocks that are not globally reachable by IANA's special-purpose
 // address registries for IPv4 and IPv6 (RFC 6890) of 2026-11, and besides multicast
 // and the deprecated blocks that may still be routed inside of a network.
-var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"),       // this network, RFC 791
-	netip.MustParsePrefix("10.0.0.0/8"),      // private, RFC 1918
-	netip.MustParsePrefix("100.64.0.0/10"),   // shared by carriers, RFC 6598
-	netip.MustParsePrefix("127.0.0.0/8"),     // loopback, RFC 1122
-	netip.MustParsePrefix("169.254.0.0/16"),  // link-local, RFC 3927
-	netip.MustParsePrefix("172.16.0.0/12"),   // private, RFC 1918
-	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments, RFC 6890
-	netip.MustParsePrefix("192.0.2.0/24"),    // documentation, RFC 5737
-	netip.MustParsePrefix("192.88.99.0/24"),  // 6to4 relays, RFC 7526
-	netip.MustParsePrefix("192.168.0.0/16"),  // private, RFC 1918
-	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarking, RFC 2544
-	netip.MustParsePrefix("198.51.100.0/24"), // documentation, RFC 5737
-	netip.MustParsePrefix("203.0.113.0/24"),  // documentation, RFC 5737
-	netip.MustParsePrefix("224.0.0.0/4"),     // multicast, RFC 5771
-	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, RFC 1112, and broadcast, RFC 919
-	netip.MustParsePrefix("::/96"),           // unspecified, loopback, IPv4-compatible, RFC 4291
-	netip.MustParsePrefix("::ffff:0:0:0/96"), // IPv4-translated, RFC 2765
-	netip.MustParsePrefix("64:ff9b:1::/48"),  // local NAT64, RFC 8215
-	netip.MustParsePrefix("100::/64"),        // discard, RFC 6666
-	netip.MustParsePrefix("100:0:0:1::/64"),  // dummy, RFC 9780
-	netip.MustParsePrefix("2001::/23"),       // protocol assignments with Teredo, RFC 2928
-	netip.MustParsePrefix("2001:db8::/32"),   // documentation, RFC 3849
-	netip.MustParsePrefix("3fff::/20"),       // documentation, RFC 9637
-	netip.MustParsePrefix("5f00::/16"),       // segment routing, RFC 9602
-	netip.MustParsePrefix("fc00::/7"),        // unique local, RFC 4193
-	netip.MustParsePrefix("fe80::/10"),       // link-local, RFC 4291
-	netip.MustParsePrefix("fec0::/10"),       // site-local, RFC 3879
-	netip.MustParsePrefix("ff00::/8"),        // multicast, RFC 4291
-}
+var notPublic = prefixes(
+	"0.0.0.0/8",       // this network, RFC 791
+	"10.0.0.0/8",      // private, RFC 1918
+	"100.64.0.0/10",   // shared by carriers, RFC 6598
+	"127.0.0.0/8",     // loopback, RFC 1122
+	"169.254.0.0/16",  // link-local, RFC 3927
+	"172.16.0.0/12",   // private, RFC 1918
+	"192.0.0.0/24",    // protocol assignments, RFC 6890
+	"192.0.2.0/24",    // documentation, RFC 5737
+	"192.88.99.0/24",  // 6to4 relays, RFC 7526
+	"192.168.0.0/16",  // private, RFC 1918
+	"198.18.0.0/15",   // benchmarking, RFC 2544
+	"198.51.100.0/24", // documentation, RFC 5737
+	"203.0.113.0/24",  // documentation, RFC 5737
+	"224.0.0.0/4",     // multicast, RFC 5771
+	"240.0.0.0/4",     // reserved, RFC 1112, and broadcast, RFC 919
+	"::/96",           // unspecified, loopback, IPv4-compatible, RFC 4291
+	"::ffff:0:0:0/96", // IPv4-translated, RFC 2765
+	"64:ff9b:1::/48",  // local NAT64, RFC 8215
+	"100::/64",        // discard, RFC 6666
+	"100:0:0:1::/64",  // dummy, RFC 9780
+	"2001::/23",       // protocol assignments with Teredo, RFC 2928
+	"2001:db8::/32",   // documentation, RFC 3849
+	"3fff::/20",       // documentation, RFC 9637
+	"5f00::/16",       // segment routing, RFC 9602
+	"fc00::/7",        // unique local, RFC 4193
+	"fe80::/10",       // link-local, RFC 4291
+	"fec0::/10",       // site-local, RFC 3879
+	"ff00::/8",        // multicast, RFC 4291
+)
 
 // publicAfterAll lists the globally reachable parts of the blocks above.
-var publicAfterAll = []netip.Prefix{
-	netip.MustParsePrefix("192.0.0.9/32"),    // port control anycast, RFC 7723
-	netip.MustParsePrefix("192.0.0.10/32"),   // TURN anycast, RFC 8155
-	netip.MustParsePrefix("2001:1::1/128"),   // port control anycast, RFC 7723
-	netip.MustParsePrefix("2001:1::2/128"),   // TURN anycast, RFC 8155
-	netip.MustParsePrefix("2001:1::3/128"),   // DNS-SD anycast, RFC 9665
-	netip.MustParsePrefix("2001:3::/32"),     // AMT, RFC 7450
-	netip.MustParsePrefix("2001:4:112::/48"), // AS112, RFC 7535
-	netip.MustParsePrefix("2001:20::/28"),    // ORCHIDv2, RFC 7343
-	netip.MustParsePrefix("2001:30::/28"),    // drone identifiers, RFC 9374
-}
+var publicAfterAll = prefixes(
+	"192.0.0.9/32",    // port control anycast, RFC 7723
+	"192.0.0.10/32",   // TURN anycast, RFC 8155
+	"2001:1::1/128",   // port control anycast, RFC 7723
+	"2001:1::2/128",   // TURN anycast, RFC 8155
+	"2001:1::3/128",   // DNS-SD anycast, RFC 9665
+	"2001:3::/32",     // AMT, RFC 7450
+	"2001:4:112::/48", // AS112, RFC 7535
+	"2001:20::/28",    // ORCHIDv2, RFC 7343
+	"2001:30::/28",    // drone identifiers, RFC 9374
+)
 
-// The blocks whose addresses stand for IPv4 ones, and where those begin.
-var carriesIPv4 = []struct {
-	prefix netip.Prefix
-	at     int // byte
-}{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64, RFC 6052
-	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
+// The blocks whose addresses stand for IPv4 ones.
+var (
+	nat64     = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: in the last bytes
+	sixToFour = netip.MustParsePrefix("2002::/16")    // RFC 3056: behind the prefix
+)
+
+func prefixes(blocks ...string) (list []netip.Prefix) {
+	for _, block := range blocks {
+		list = append(list, netip.MustParsePrefix(block))
+	}
+	return list
 }
 
 // isPublic reports whether an address is globally reachable by IANA's registries. An
@@ -75,22 +80,14 @@ func isPublic(ip netip.Addr) bool {
 	if !ip.IsValid() {
 		return false
 	}
-	for _, c := range carriesIPv4 {
-		if c.prefix.Contains(ip) {
-			b := ip.As16()
-			return isPublic(netip.AddrFrom4([4]byte(b[c.at : c.at+4])))
-		}
+	contains := func(block netip.Prefix) bool { return block.Contains(ip) }
+	switch b := ip.As16(); {
+	case contains(nat64):
+		return isPublic(netip.AddrFrom4([4]byte(b[12:])))
+	case contains(sixToFour):
+		return isPublic(netip.AddrFrom4([4]byte(b[2:6])))
 	}
-	return !within(notPublic, ip) || within(publicAfterAll, ip)
-}
-
-func within(blocks []netip.Prefix, ip netip.Addr) bool {
-	for _, p := range blocks {
-		if p.Contains(ip) {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(notPublic, contains) || slices.ContainsFunc(publicAfterAll, contains)
 }
 
 // DialPublic connects to public addresses only, not to a loopback, private, link-local or
@@ -119,7 +116,11 @@ type hops struct {
 }
 
 func (h *hops) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := h.dial(ctx, network, address)
+	dial := h.dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	conn, err := dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}

@@ -100,17 +100,11 @@ func (d DirStore) Save(_ context.Context, origin string, data []byte) error {
 
 // savedHost is a host as JSON.
 type savedHost struct {
-	Answer   *HostRules    `json:"answer,omitempty"`
-	Tried    time.Time     `json:"tried,omitzero"`
-	Failing  time.Time     `json:"failing,omitzero"` // since when
-	Had      bool          `json:"had,omitempty"`    // a file, at the last fetch that did not fail
-	Error    string        `json:"error,omitempty"`
-	Holdoff  time.Duration `json:"holdoff,omitempty"`
-	Good     time.Duration `json:"good,omitempty"` // how long, by Cache-Control
-	ETag     string        `json:"etag,omitempty"`
-	Modified string        `json:"modified,omitempty"`
-	Last     time.Time     `json:"last,omitzero"` // request
-	Hold     time.Time     `json:"hold,omitzero"` // the pace
+	memory
+	Answer *HostRules `json:"answer,omitempty"`
+	Error  string     `json:"error,omitempty"`
+	Last   time.Time  `json:"last,omitzero"` // request
+	Hold   time.Time  `json:"hold,omitzero"` // the pace
 }
 
 // save writes a host into the store. The caller must not hold the lock.
@@ -119,10 +113,7 @@ func (c *Client) save(ctx context.Context, h *host) error {
 		return nil
 	}
 	c.cache.mu.Lock()
-	s := savedHost{
-		Answer: h.good, Tried: h.tried, Failing: h.failing, Had: h.had, Holdoff: h.holdoff,
-		Good: h.valid.good, ETag: h.valid.etag, Modified: h.valid.modified,
-	}
+	s := savedHost{memory: h.memory, Answer: h.good}
 	if h.err != nil {
 		s.Error = h.err.Error()
 	}
@@ -159,18 +150,17 @@ func (c *Client) load(ctx context.Context, h *host) {
 	h.pace.setTimes(s.Last, s.Hold)
 	c.cache.mu.Lock()
 	defer c.cache.mu.Unlock()
-	if !h.tried.IsZero() {
+	if !h.Tried.IsZero() {
 		return // asked meanwhile
 	}
-	h.tried, h.failing, h.holdoff = s.Tried, s.Failing, s.Holdoff
-	h.valid = validity{good: s.Good, etag: s.ETag, modified: s.Modified}
+	h.memory = s.memory
 	if s.Error != "" {
 		h.err = storedError(s.Error)
 	}
 	if s.Answer != nil {
 		c.keep(h, s.Answer)
 	}
-	h.had = h.had || s.Had
+	h.Had = h.Had || s.Had
 	c.count(h)
 	c.shrink(h)
 }
