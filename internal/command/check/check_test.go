@@ -23,7 +23,7 @@ var write, must = treetest.Write, treetest.Must
 // findings are those of a tree, without what they say, and without what is not linked.
 func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 	t.Helper()
-	r, err := Tree(context.Background(), dir, o)
+	r, err := Examine(context.Background(), dir, o, nil)
 	must(t, err)
 	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool { return d.Code == CodeUnlinked })
 	for _, d := range r.Findings {
@@ -139,7 +139,7 @@ func TestCapsulesOfUsers(t *testing.T) {
 		}))
 	}
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
-	r, err := Tree(t.Context(), dir+"/root", Options{Site: site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini"}})
+	r, err := Examine(t.Context(), dir+"/root", Options{Site: site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini"}}, nil)
 	must(t, err)
 	var got []string
 	for _, d := range r.Findings {

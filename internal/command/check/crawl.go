@@ -82,7 +82,7 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 		case strings.Contains(line, "\t/./"), strings.Contains(line, "\t./"):
 			if !dotted[file] {
 				dotted[file] = true
-				f.find(diag.Notice, CodeForm, f.label(file), number, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
+				f.find(diag.Notice, CodeForm, file, number, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
 			}
 		default:
 			f.mistyped(file, number, line)
@@ -91,10 +91,10 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 	m, err := read(b)
 	f.listed[f.label(name)] = err == nil
 	if err != nil && len(m.Problems) == 0 {
-		f.find(diag.Error, CodeRead, f.label(name), 0, "", "no menu can be made: %v", diag.Cause(err))
+		f.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", diag.Cause(err))
 	}
 	for file, h := range headings {
-		f.find(diag.Notice, menu.CodeText, f.label(file), h.first, "", "%s with ## shown as text: only one # begins a comment", diag.Count(h.count, "line", "lines"))
+		f.find(diag.Notice, menu.CodeText, file, h.first, "", "%s with ## shown as text: only one # begins a comment", diag.Count(h.count, "line", "lines"))
 	}
 	for _, d := range m.Problems {
 		linked := slices.ContainsFunc(f.links[first:], func(l link) bool { return l.Program && l.File == d.File && l.Line == d.Line })
@@ -264,7 +264,7 @@ func (f *front) link(l menu.Link) {
 	}
 	f.found(l.File, l.Selector)
 	find := func(severity diag.Severity, code, hint, format string, args ...any) {
-		f.find(severity, code, f.label(l.File), l.Line, hint, format, args...)
+		f.find(severity, code, l.File, l.Line, hint, format, args...)
 	}
 	switch r := f.ask(l.Selector); r.class {
 	case 0:
@@ -351,7 +351,7 @@ func (f *front) mistyped(file string, number int, line string) {
 		sel = path.Join("/", path.Dir(file), sel)
 	}
 	if strings.Trim(sel, "/") != "" && f.answers(sel) {
-		f.find(diag.Warning, menu.CodeLine, f.label(file), number, fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]), "shown as text: spaces in place of a TAB")
+		f.find(diag.Warning, menu.CodeLine, file, number, fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]), "shown as text: spaces in place of a TAB")
 	}
 }
 

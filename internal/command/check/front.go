@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -109,6 +110,11 @@ func (f *front) label(name string) string {
 		return ofGemini + name
 	}
 	return name
+}
+
+// find reports on a file that this front has.
+func (f *front) find(severity diag.Severity, code, name string, line int, hint, format string, args ...any) {
+	f.checking.find(severity, code, f.label(name), line, hint, format, args...)
 }
 
 // labelled returns the front and the name of a label.

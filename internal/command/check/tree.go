@@ -22,13 +22,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Tree checks a directory.
-func Tree(ctx context.Context, dir string, o Options) (*Outcome, error) {
-	return Examine(ctx, dir, o, func(*Outcome, *site.View, func(label string) string) {})
-}
-
-// Examine checks a directory, and calls then while the tree is open: path is where the file
-// of a finding lies on the disk.
+// Examine checks a directory, and calls then, unless it is nil, while the tree is open: path is
+// where the file of a finding lies on the disk.
 func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, view *site.View, path func(label string) string)) (*Outcome, error) {
 	c, stop, err := begin(ctx, dir, "checking "+dir, o)
 	if err != nil {
@@ -47,7 +42,7 @@ func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, v
 			if slices.ContainsFunc(d.Sources, func(f site.File) bool { return f.Name == "gophermap" }) {
 				hint = "a line * at the end of a gophermap lists what the map does not link"
 			}
-			c.find(diag.Notice, CodeUnlinked, f.label(at), 0, hint, "no menu or page links %s", alone)
+			f.find(diag.Notice, CodeUnlinked, at, 0, hint, "no menu or page links %s", alone)
 		}
 	}
 
@@ -59,10 +54,13 @@ func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, v
 		c.add(r.Diagnostic)
 	}
 	c.result.RobotsBytes = len(c.gopher.snap.Robots)
-	then(c.done(), c.gopher.view(), func(label string) string {
-		f, name := c.labelled(label)
-		return f.view().Path(name)
-	})
+	c.done()
+	if then != nil {
+		then(&c.result, c.gopher.view(), func(label string) string {
+			f, name := c.labelled(label)
+			return f.view().Path(name)
+		})
+	}
 	return &c.result, stop()
 }
 
@@ -89,7 +87,7 @@ func (f *front) directory(dir string) {
 	f.checked.Add(1)
 	entries, err := f.view().Entries(dir)
 	if err != nil {
-		f.find(diag.Error, CodeRead, label, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
+		f.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	var unaskable, sources names
@@ -109,16 +107,16 @@ func (f *front) directory(dir string) {
 		case menu.IsMap(e.Name()), slices.Contains([]string{".names", ".Links", ".cap", ".abstract"}, e.Name()):
 			mapped = true
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
-				umn = f.label(name)
+				umn = name
 			}
 		case reason == selector.Program && (f.answers("/"+name) || e.Name() == indexName && f.programs.Runs(name)):
 			mapped = mapped || e.Name() == indexName
 			continue
 		case e.Name() == indexName:
-			f.find(diag.Error, menu.CodeProgram, f.label(name), 0, runs("*.dcgi=SOCKET"), "a program that makes the menu of its directory")
+			f.find(diag.Error, menu.CodeProgram, name, 0, runs("*.dcgi=SOCKET"), "a program that makes the menu of its directory")
 			continue
 		case reason == selector.Program:
-			f.find(diag.Error, menu.CodeProgram, f.label(name), 0, runs(rule(name)), "a program, or a directory of programs, by its name")
+			f.find(diag.Error, menu.CodeProgram, name, 0, runs(rule(name)), "a program, or a directory of programs, by its name")
 			continue
 		case e.Name()[0] == '.', reason == selector.Source:
 			continue
@@ -142,14 +140,14 @@ func (f *front) directory(dir string) {
 			f.part(label).Menus++
 		}
 		if gophermap && umn != "" {
-			f.pygopherd(umn, f.label(selector.Join(dir, "gophermap")), comments)
+			f.pygopherd(umn, selector.Join(dir, "gophermap"), comments)
 		}
 	}
 	if len(unaskable) > 0 {
-		f.find(diag.Error, CodeName, label, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
+		f.find(diag.Error, CodeName, dir, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
 	}
 	if len(sources) > 0 {
-		f.find(diag.Warning, CodeSource, label, 0, "move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
+		f.find(diag.Warning, CodeSource, dir, 0, "move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
 			"sent as text, where some servers run it: %s", sources)
 	}
 	if len(closed) > 0 {
@@ -161,7 +159,7 @@ func (f *front) directory(dir string) {
 				open, modes = append(open, at), append(modes, fmt.Sprintf("%q (%s)", path.Base(name), info.Mode()))
 			}
 		}
-		f.find(diag.Error, CodeRead, label, 0, diag.Command(open[:min(len(open), 20)]...), "%s cannot read %s", f.who(), modes)
+		f.find(diag.Error, CodeRead, dir, 0, diag.Command(open[:min(len(open), 20)]...), "%s cannot read %s", f.who(), modes)
 	}
 }
 
@@ -196,13 +194,13 @@ func rule(name string) string {
 
 // pygopherd checks a gophermap that lies beside files of UMN gopherd, which only pygopherd
 // shows together. To it, # begins no comment.
-func (c *checking) pygopherd(umn, name string, comments like) {
-	if !c.umnTold {
-		c.umnTold = true
-		c.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
+func (f *front) pygopherd(umn, name string, comments like) {
+	if !f.umnTold {
+		f.umnTold = true
+		f.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
 	}
 	if comments.count > 0 {
-		c.find(diag.Warning, CodeUMN, name, comments.first, "begin the line with a space", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
+		f.find(diag.Warning, CodeUMN, name, comments.first, "begin the line with a space", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
 	}
 }
 
@@ -215,13 +213,13 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 	case e.Type()&fs.ModeSymlink != 0:
 		f.symlink(name)
 	case source && !e.Type().IsRegular():
-		f.find(diag.Error, CodeRead, f.label(name), 0, "", "makes no menu: neither a file nor a link to one")
+		f.find(diag.Error, CodeRead, name, 0, "", "makes no menu: neither a file nor a link to one")
 	case source && f.closed(at, sandbox.MayRead):
-		f.find(diag.Error, CodeRead, f.label(name), 0, diag.Command("chmod", "o+r", "--", at), "%s cannot read it, so its directory has another menu", f.who())
+		f.find(diag.Error, CodeRead, name, 0, diag.Command("chmod", "o+r", "--", at), "%s cannot read it, so its directory has another menu", f.who())
 	case source:
 		f.text(name)
 	case e.IsDir() && f.closed(at, sandbox.MayRead|sandbox.MayEnter):
-		f.find(diag.Error, CodeRead, f.label(name), 0, diag.Command("chmod", "o+rx", "--", at), "%s cannot list it", f.who())
+		f.find(diag.Error, CodeRead, name, 0, diag.Command("chmod", "o+rx", "--", at), "%s cannot list it", f.who())
 	case e.IsDir():
 		f.directory(name)
 	case e.Type().IsRegular():
@@ -249,7 +247,7 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 			f.page(name)
 		}
 	default:
-		f.find(diag.Warning, CodeRead, f.label(name), 0, "", "not served: neither a file nor a directory")
+		f.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")
 	}
 	return false
 }
@@ -265,13 +263,13 @@ func (f *front) text(name string) (isKey bool) {
 	head := make([]byte, 4096)
 	n, _ := io.ReadFull(file, head)
 	if keypair.InText(io.MultiReader(bytes.NewReader(head[:n]), file)) {
-		f.find(diag.Warning, CodeKey, f.label(name), 0, "move it out of the directory, and replace the key", "contains a private key, which everybody could fetch")
+		f.find(diag.Warning, CodeKey, name, 0, "move it out of the directory, and replace the key", "contains a private key, which everybody could fetch")
 		return true
 	}
 	typ, known := menu.TypeOf(name)
 	isText := known && (typ == menu.TypeText || typ == menu.TypeMenu) || !known && menu.Sniff(head[:n]) == menu.TypeText
 	if isText && f.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
-		f.find(diag.Warning, CodeCharset, f.label(name), 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
+		f.find(diag.Warning, CodeCharset, name, 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
 			"its character set is unknown: it is neither UTF-8 nor like Latin-1")
 	}
 	return false
@@ -282,12 +280,12 @@ func (f *front) text(name string) (isKey bool) {
 func (f *front) symlink(name string) {
 	end, err := files.RealPath(f.view().Path(name))
 	if err != nil {
-		f.find(diag.Warning, CodeNowhere, f.label(name), 0, "", "a dangling symbolic link: %v", diag.Cause(err))
+		f.find(diag.Warning, CodeNowhere, name, 0, "", "a dangling symbolic link: %v", diag.Cause(err))
 		return
 	}
 	top := f.tops[f.top(name)]
 	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !f.answers("/"+name) {
-		f.find(diag.Error, CodeOutside, f.label(name), 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
+		f.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
 }

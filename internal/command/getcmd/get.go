@@ -19,7 +19,6 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/command/size"
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -30,7 +29,7 @@ type Get struct {
 	Raw      bool          // print what comes, menus too
 	Insecure bool          // take any certificate, a changed one of Gemini, too
 	Timeout  time.Duration // for the whole
-	MaxSize  string        // after which to give up
+	MaxSize  int64         // bytes after which to give up
 	Out      io.Writer
 }
 
@@ -49,14 +48,10 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 	if c.Timeout <= 0 {
 		return exit.Usagef("the time for the whole reply, such as -timeout 30s", "-timeout %v", c.Timeout)
 	}
-	limit, err := size.Parse(c.MaxSize)
-	if err != nil {
-		return exit.Usagef("a number of bytes, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	if scheme, _, _ := strings.Cut(args[0], "://"); protocols[strings.ToLower(scheme)].request != nil {
-		return c.follow(ctx, args[0], limit)
+		return c.follow(ctx, args[0])
 	} else if scheme != args[0] && !strings.HasPrefix(strings.ToLower(scheme), "gopher") {
 		return exit.Usagef("get knows the schemes gopher, gophers, gemini, spartan, nex and finger", "%s: unknown scheme %q", args[0], scheme)
 	}
@@ -72,7 +67,7 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 	if u.TLS {
 		conf = &tls.Config{InsecureSkipVerify: c.Insecure} // #nosec G402: only if the user says so
 	}
-	in, err := c.send(ctx, net.JoinHostPort(u.Host, strconv.Itoa(u.Port)), conf, request+"\r\n", limit)
+	in, err := c.send(ctx, net.JoinHostPort(u.Host, strconv.Itoa(u.Port)), conf, request+"\r\n")
 	if err != nil {
 		return err
 	}
@@ -81,8 +76,8 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 }
 
 // send connects to a server, inside TLS if there is a configuration, and sends a request.
-func (c *Get) send(ctx context.Context, addr string, conf *tls.Config, request string, limit int64) (*ask.Reply, error) {
-	in, err := ask.Dialer{TLS: conf}.Send(ctx, addr, conf != nil, request, limit)
+func (c *Get) send(ctx context.Context, addr string, conf *tls.Config, request string) (*ask.Reply, error) {
+	in, err := ask.Dialer{TLS: conf}.Send(ctx, addr, conf != nil, request, c.MaxSize)
 	if err == nil {
 		return in, nil
 	}

@@ -39,13 +39,13 @@ const (
 )
 
 // follow fetches a URL, and where the server says that it has moved to.
-func (c *Get) follow(ctx context.Context, raw string, limit int64) error {
+func (c *Get) follow(ctx context.Context, raw string) error {
 	u, err := parseURL(raw)
 	for n := 0; err == nil && u != nil; n++ {
 		if n > maxRedirects {
 			return fmt.Errorf("%s: more than %d redirects", diag.Printable(raw), maxRedirects)
 		}
-		u, err = c.fetch(ctx, u, limit)
+		u, err = c.fetch(ctx, u)
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func parseURL(raw string) (*url.URL, error) {
 }
 
 // fetch prints what a URL leads to, or returns the URL that it redirects to.
-func (c *Get) fetch(ctx context.Context, u *url.URL, limit int64) (moved *url.URL, err error) {
+func (c *Get) fetch(ctx context.Context, u *url.URL) (moved *url.URL, err error) {
 	p := protocols[u.Scheme]
 	addr := net.JoinHostPort(u.Hostname(), strconv.Itoa(selector.PortOf(u.Scheme)))
 	if u.Port() != "" {
@@ -95,7 +95,7 @@ func (c *Get) fetch(ctx context.Context, u *url.URL, limit int64) (moved *url.UR
 			VerifyConnection: func(s tls.ConnectionState) error { return hosts.check(addr, s.PeerCertificates[0]) }}
 	}
 	query, _ := url.PathUnescape(u.RawQuery) // parseURL has read it
-	in, err := c.send(ctx, addr, conf, p.request(u, query), limit)
+	in, err := c.send(ctx, addr, conf, p.request(u, query))
 	if err != nil {
 		return nil, err
 	}

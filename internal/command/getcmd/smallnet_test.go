@@ -69,7 +69,7 @@ func answering(t *testing.T, cert func() *tls.Certificate, replies map[string]st
 
 func get(t *testing.T, url string, set func(*Get)) (string, error) {
 	var out bytes.Buffer
-	g := &Get{Timeout: time.Minute, MaxSize: "1MiB", Out: &out}
+	g := &Get{Timeout: time.Minute, MaxSize: 1 << 20, Out: &out}
 	if set != nil {
 		set(g)
 	}
@@ -146,7 +146,7 @@ func TestOtherProtocols(t *testing.T) {
 	if got, err := get(t, "gemini://"+gemini+"/gone", func(g *Get) { g.Raw = true }); got != "51 Not found: nothing here has that name\r\n" || err != nil {
 		t.Errorf("raw: %q, %v", got, err)
 	}
-	if got, err := get(t, "gemini://"+gemini, func(g *Get) { g.MaxSize = "19" }); statusOf(err) != exit.Failure {
+	if got, err := get(t, "gemini://"+gemini, func(g *Get) { g.MaxSize = 19 }); statusOf(err) != exit.Failure {
 		t.Errorf("more than -max-size: %q, %v", got, err)
 	}
 }

@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/nomatch"
-	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
@@ -47,15 +45,7 @@ func (c *Command) Check(ctx context.Context) error {
 	if result.all = c.Verbose; len(c.Args) > 0 {
 		result.against(served, snap, c.Args[0])
 	}
-	if c.JSON {
-		err = terminal.PrintJSON(c.Out, result)
-	} else {
-		err = printText(c.Out, result.String())
-	}
-	if err == nil && result.bad() {
-		return exit.ErrNo
-	}
-	return err
+	return c.print(result, result.String(), !result.bad())
 }
 
 // check takes what the policy says of its own file.
@@ -141,13 +131,13 @@ func (k *checked) String() string {
 	var b strings.Builder
 	b.WriteString(reportsText(k.Reports, k.all))
 	for _, line := range k.differs {
-		_, _ = fmt.Fprintln(&b, line)
+		fmt.Fprintln(&b, line)
 	}
-	_, _ = fmt.Fprintf(&b, "%-20s %9s %9s %11s\n", "reader", "rules", "leaks", "over-blocks")
+	fmt.Fprintf(&b, "%-20s %9s %9s %11s\n", "reader", "rules", "leaks", "over-blocks")
 	for _, row := range k.Readers {
-		_, _ = fmt.Fprintf(&b, "%-20s %9d %9d %11d\n", row.Name, row.Rules, row.Leaks, row.OverBlocks)
+		fmt.Fprintf(&b, "%-20s %9d %9d %11d\n", row.Name, row.Rules, row.Leaks, row.OverBlocks)
 	}
-	_, _ = fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Bytes, k.Rules)
+	fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Bytes, k.Rules)
 	return b.String()
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/policy"
 )
@@ -32,7 +33,7 @@ type Command struct {
 	Dialect  string        // to read a target in; "": by the target
 	From, To string        // dialects of convert
 	Format   string        // one of [formats], of show
-	MaxSize  string        // where reading of a target stops; "": the default of package robots
+	MaxSize  int64         // bytes at which reading of a target stops
 	Timeout  time.Duration // for asking a host
 	Insecure bool          // take any certificate
 	JSON     bool
@@ -83,7 +84,7 @@ func reportsText(reports []policy.Report, all bool) string {
 		}
 		more := func(what, text string) {
 			if text != "" {
-				_, _ = fmt.Fprintf(&b, "    %s: %s\n", what, text)
+				fmt.Fprintf(&b, "    %s: %s\n", what, text)
 			}
 		}
 		b.WriteString(r.String() + "\n")
@@ -93,9 +94,24 @@ func reportsText(reports []policy.Report, all bool) string {
 		more("hint", diag.Printable(r.Hint))
 	}
 	if notices > 0 {
-		_, _ = fmt.Fprintf(&b, "%s (-v shows them)\n", diag.Count(notices, "notice", "notices"))
+		fmt.Fprintf(&b, "%s (-v shows them)\n", diag.Count(notices, "notice", "notices"))
 	}
 	return b.String()
+}
+
+// print prints the result of a command, as text or JSON. The error is [exit.ErrNo] if the
+// answer is no.
+func (c *Command) print(result any, text string, yes bool) error {
+	var err error
+	if c.JSON {
+		err = terminal.PrintJSON(c.Out, result)
+	} else {
+		err = printText(c.Out, text)
+	}
+	if err == nil && !yes {
+		return exit.ErrNo
+	}
+	return err
 }
 
 // maxShown is how many selectors a report shows of those that JSON has.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/command/terminal"
 
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
@@ -43,6 +41,7 @@ func (c *Command) Explain(ctx context.Context) error {
 		return err
 	}
 	var all []explained
+	var texts []string
 	allowed := true
 	for _, sel := range c.Args {
 		e, err := explain(snap, agent, sel)
@@ -50,17 +49,10 @@ func (c *Command) Explain(ctx context.Context) error {
 			return err
 		}
 		all = append(all, e)
+		texts = append(texts, e.String())
 		allowed = allowed && e.Allowed
 	}
-	if c.JSON {
-		err = terminal.PrintJSON(c.Out, all)
-	} else {
-		err = printExplained(c.Out, all)
-	}
-	if err == nil && !allowed {
-		return exit.ErrNo
-	}
-	return err
+	return c.print(all, strings.Join(texts, "\n"), allowed)
 }
 
 // explain asks the policy. As the server does, it tries a selector that names nothing in
@@ -104,17 +96,6 @@ func find(snap *site.Snapshot, sel string) (resource, error) {
 	return resource{name, dir, snap.Answers(sel) || !dir && (has(false) || name == "robots.txt")}, nil
 }
 
-func printExplained(w io.Writer, all []explained) error {
-	var b strings.Builder
-	for i, e := range all {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(e.String())
-	}
-	return printText(w, b.String())
-}
-
 // String returns the explanation in a few lines.
 func (e explained) String() string {
 	var b strings.Builder
@@ -122,8 +103,8 @@ func (e explained) String() string {
 	if !e.Allowed {
 		answer = "deny "
 	}
-	_, _ = fmt.Fprintf(&b, "%s %s for %s\n", answer, strconv.Quote(e.Selector), diag.Printable(e.Agent))
-	row := func(what, text string) { _, _ = fmt.Fprintf(&b, "    %-11s %s\n", what, text) }
+	fmt.Fprintf(&b, "%s %s for %s\n", answer, strconv.Quote(e.Selector), diag.Printable(e.Agent))
+	row := func(what, text string) { fmt.Fprintf(&b, "    %-11s %s\n", what, text) }
 	if !e.Exists {
 		row("note", notThere(e.Allowed))
 	}

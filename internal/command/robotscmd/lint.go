@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strings"
+	"slices"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
@@ -66,15 +66,8 @@ func (c *Command) Lint(ctx context.Context) error {
 		}
 		list = append(list, s.placed()...)
 	}
-	if err := printFindings(c.Out, list, c.JSON); err != nil {
-		return err
-	}
-	for _, d := range list {
-		if d.Severity.Worse(diag.Notice) {
-			return exit.ErrNo
-		}
-	}
-	return nil
+	isBad := func(d diag.Diagnostic) bool { return d.Severity.Worse(diag.Notice) }
+	return c.print(list, findingsText(list), !slices.ContainsFunc(list, isBad))
 }
 
 // printLost lists on standard error the rules that a dialect cannot express.
@@ -85,7 +78,7 @@ func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 	if _, err := fmt.Fprintf(c.Err, "gophd: these rules cannot be expressed in %s:\n", to); err != nil {
 		return err
 	}
-	return printFindings(c.Err, lost, false)
+	return printText(c.Err, findingsText(lost))
 }
 
 // oneTarget loads the only argument.
@@ -99,15 +92,12 @@ func (c *Command) oneTarget(ctx context.Context, example string) (ruleSource, er
 	return c.load(ctx, c.Args[0])
 }
 
-func printFindings(w io.Writer, list []diag.Diagnostic, asJSON bool) error {
-	if asJSON {
-		return terminal.PrintJSON(w, list)
-	}
-	var b strings.Builder
+func findingsText(list []diag.Diagnostic) string {
+	text := ""
 	for _, d := range list {
-		b.WriteString(d.Text())
+		text += d.Text()
 	}
-	return printText(w, b.String())
+	return text
 }
 
 // printText prints the output of a command, which may quote strangers. It always

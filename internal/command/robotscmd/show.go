@@ -193,7 +193,7 @@ func (s shown) annotated() string {
 			if nothing[said] {
 				said += ": " + notThere(strings.HasPrefix(line, "Allow: "))
 			}
-			_, _ = fmt.Fprintf(&b, "# %s\n", said)
+			fmt.Fprintf(&b, "# %s\n", said)
 		}
 		b.WriteString(line)
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/command/size"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
@@ -51,21 +50,20 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 	if err != nil {
 		return ruleSource{}, err
 	}
-	limit, err := c.maxSize()
-	if err != nil {
-		return ruleSource{}, err
+	if c.MaxSize == 0 {
+		return ruleSource{}, exit.Usagef("-max-size 1MiB", "-max-size: 0 bytes are too few")
 	}
 	var s ruleSource
 	scheme, _, isURL := strings.Cut(target, "://")
 	switch {
 	case isURL && (strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs")):
-		return c.loadNetwork(ctx, target, limit)
+		return c.loadNetwork(ctx, target)
 	case isURL:
 		s, err = c.loadURL(ctx, target)
 	case target == "-":
-		s, err = readSource("standard input", dialect, c.In, limit)
+		s, err = c.readSource("standard input", dialect, c.In)
 	default:
-		s, err = loadPath(target, dialect, limit)
+		s, err = c.loadPath(target, dialect)
 	}
 	if err == nil {
 		s.gopher = s.gopher || !isURL && c.Dialect == ""
@@ -93,7 +91,7 @@ func (c *Command) remark(s *ruleSource) {
 }
 
 // loadPath reads a file, or the file that gophd makes of a directory.
-func loadPath(name string, dialect readers.Dialect, limit int64) (ruleSource, error) {
+func (c *Command) loadPath(name string, dialect readers.Dialect) (ruleSource, error) {
 	if info, err := disk.Caller(disk.Direct).Stat(name); err == nil && info.IsDir() {
 		snap, err := site.Load(name)
 		if err != nil {
@@ -109,22 +107,7 @@ func loadPath(name string, dialect readers.Dialect, limit int64) (ruleSource, er
 		return ruleSource{}, err
 	}
 	defer func() { _ = r.Close() }()
-	return readSource(name, dialect, r, limit)
-}
-
-// maxSize returns the bytes of -max-size; 0 is the default of what reads them.
-func (c *Command) maxSize() (int64, error) {
-	if c.MaxSize == "" {
-		return 0, nil
-	}
-	limit, err := size.Parse(c.MaxSize)
-	if err == nil && limit == 0 {
-		err = errors.New("0 bytes are too few")
-	}
-	if err != nil {
-		return 0, exit.Usagef("a number of bytes, or KiB, MiB, GiB: -max-size 1MiB", "-max-size: %w", err)
-	}
-	return limit, nil
+	return c.readSource(name, dialect, r)
 }
 
 // hostTimeout returns the time that a host has.
@@ -155,8 +138,8 @@ func dialectOf(flag, name string, otherwise readers.Dialect) (readers.Dialect, e
 	return d, nil
 }
 
-func readSource(name string, dialect readers.Dialect, r io.Reader, limit int64) (ruleSource, error) {
-	f, err := robots.ParseReader(dialect, r, limit)
+func (c *Command) readSource(name string, dialect readers.Dialect, r io.Reader) (ruleSource, error) {
+	f, err := robots.ParseReader(dialect, r, c.MaxSize)
 	if err != nil {
 		return ruleSource{}, fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -193,16 +176,13 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 		return nil, err
 	}
 	fetcher := &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: c.tlsConfig()}
-	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: timeout, Fetch: fetcher.Fetch}
+	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: timeout, Fetcher: fetcher, Limit: c.MaxSize}
 	if c.Dialect != "" {
 		dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
 		if err != nil {
 			return nil, err
 		}
 		asking.Dialect = func(string) readers.Dialect { return dialect }
-	}
-	if asking.Limit, err = c.maxSize(); err != nil {
-		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -238,7 +218,7 @@ func unreachableHint(err error) string {
 }
 
 // loadNetwork asks an IRC network for its CRAWLER token.
-func (c *Command) loadNetwork(ctx context.Context, target string, limit int64) (ruleSource, error) {
+func (c *Command) loadNetwork(ctx context.Context, target string) (ruleSource, error) {
 	if c.Dialect != "" {
 		return ruleSource{}, exit.Usagef("leave it out", "-dialect %s: a network has no robots.txt", c.Dialect)
 	}
@@ -246,7 +226,7 @@ func (c *Command) loadNetwork(ctx context.Context, target string, limit int64) (
 	if err != nil {
 		return ruleSource{}, err
 	}
-	network := irc.Visitor{Timeout: timeout, Limit: limit, TLS: c.tlsConfig()}
+	network := irc.Visitor{Timeout: timeout, Limit: c.MaxSize, TLS: c.tlsConfig()}
 	crawler, problems, err := network.Crawler(ctx, target)
 	if err != nil {
 		return ruleSource{}, exit.Hint(err, unreachableHint(err))

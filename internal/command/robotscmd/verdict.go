@@ -3,7 +3,6 @@ package robotscmd
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/command/terminal"
 
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
@@ -67,19 +65,14 @@ func (c *Command) Test(ctx context.Context) error {
 		return err
 	}
 	var verdicts []verdict
-	allowed := true
+	text, allowed := "", true
 	for _, sel := range selectors {
 		v := s.verdict(agent, sel)
 		verdicts = append(verdicts, v)
+		text += v.String() + "\n"
 		allowed = allowed && v.Allowed
 	}
-	if err := printVerdicts(c.Out, verdicts, c.JSON); err != nil {
-		return err
-	}
-	if !allowed {
-		return exit.ErrNo
-	}
-	return nil
+	return c.print(verdicts, text, allowed)
 }
 
 // noURLs refuses URLs for selectors: no rule would match them, and the answer
@@ -148,18 +141,6 @@ func ruleText(r readers.Rule) string {
 		return "Allow: " + r.Pattern
 	}
 	return "Disallow: " + r.Pattern
-}
-
-func printVerdicts(w io.Writer, verdicts []verdict, asJSON bool) error {
-	if asJSON {
-		return terminal.PrintJSON(w, verdicts)
-	}
-	for _, v := range verdicts {
-		if err := printText(w, v.String()+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // String returns the verdict in one line: the answer, what decides, and why; and a

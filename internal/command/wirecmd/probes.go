@@ -56,14 +56,28 @@ const (
 	slowly         // byte by byte
 )
 
+// expect is what a response is to be.
+type expect struct {
+	want      kinds // one of them is good
+	otherwise grade // everything else
+}
+
+var (
+	rootMenu = expect{theRoot | aMenu, note}
+	missing  = expect{anError | noByte, note}
+	anything = expect{someByte | closed, wrong}
+	ended    = expect{closed, wrong}
+	rules    = expect{robots, note}
+	stopped  = expect{theRoot | aMenu | anError | noByte, note} // at the root of the tree
+)
+
 // A probe is one request and what its response is to be.
 type probe struct {
 	name, doc, send string
 	how             manner
-	want            kinds    // one of them is good
-	otherwise       grade    // everything else
-	never           []string // more than a few of them are wrong
-	few             int
+	expect
+	never []string // more than a few of them are wrong
+	few   int
 
 	// form judges alone, if it is not nil.
 	form func(r, root *response) (grade, string)
@@ -79,50 +93,50 @@ var disk = []string{"etc\t", "usr\t", "proc\t", "var\t", "bin\t", "etc/\t", "usr
 
 // probes are sent one after the other. The first is the root's menu.
 var probes = []probe{
-	{name: "the root: an empty line", doc: rfc1436, send: "\r\n", want: aMenu, otherwise: wrong},
+	{name: "the root: an empty line", doc: rfc1436, send: "\r\n", expect: expect{aMenu, wrong}},
 	{name: "its lines: four fields, a port", doc: rfc1436, send: "\r\n", form: menuForm},
 	{name: "its lines end in CRLF", doc: rfc1436, send: "\r\n", form: menuEnds},
 	{name: "its last line is a dot", doc: rfc1436, send: "\r\n", form: lastDot},
-	{name: "the server closes", doc: rfc1436, send: "\r\n", want: closed, otherwise: wrong},
-	{name: "an LF alone", doc: inUse, send: "\n", want: theRoot | aMenu, otherwise: note},
-	{name: "a CR alone, then the end", doc: inUse, send: "\r", how: thenEnd, want: theRoot | aMenu, otherwise: note},
-	{name: "the end without a byte", doc: inUse, how: thenEnd, want: closed, otherwise: wrong},
-	{name: "a slash", doc: inUse, send: "/\r\n", want: theRoot | aMenu, otherwise: note},
-	{name: "a TAB: a search without words", doc: rfc1436, send: "\t\r\n", want: someByte | closed, otherwise: wrong},
-	{name: "TAB $: a Gopher+ menu", doc: plus, send: "\t$\r\n", want: plusMenu | aMenu, otherwise: note},
-	{name: "TAB !: Gopher+ attributes", doc: plus, send: "\t!\r\n", want: someByte | closed, otherwise: wrong},
-	{name: "TAB and words at the root", doc: rfc1436, send: "\twords\tmore\r\n", want: someByte | closed, otherwise: wrong},
-	{name: "a line without its end, then the end", doc: inUse, send: "/", how: thenEnd, want: theRoot | aMenu, otherwise: note},
-	{name: "byte by byte", doc: rfc1436, send: nowhere + "\r\n", how: slowly, want: anError | noByte, otherwise: note},
-	{name: "bytes behind the request", doc: inUse, send: "\r\n" + strings.Repeat("more\r\n", 400), want: theRoot | aMenu, otherwise: note},
-	{name: "a name that is not there", doc: rfc1436, send: nowhere + "\r\n", want: anError | noByte, otherwise: note},
+	{name: "the server closes", doc: rfc1436, send: "\r\n", expect: ended},
+	{name: "an LF alone", doc: inUse, send: "\n", expect: rootMenu},
+	{name: "a CR alone, then the end", doc: inUse, send: "\r", how: thenEnd, expect: rootMenu},
+	{name: "the end without a byte", doc: inUse, how: thenEnd, expect: ended},
+	{name: "a slash", doc: inUse, send: "/\r\n", expect: rootMenu},
+	{name: "a TAB: a search without words", doc: rfc1436, send: "\t\r\n", expect: anything},
+	{name: "TAB $: a Gopher+ menu", doc: plus, send: "\t$\r\n", expect: expect{plusMenu | aMenu, note}},
+	{name: "TAB !: Gopher+ attributes", doc: plus, send: "\t!\r\n", expect: anything},
+	{name: "TAB and words at the root", doc: rfc1436, send: "\twords\tmore\r\n", expect: anything},
+	{name: "a line without its end, then the end", doc: inUse, send: "/", how: thenEnd, expect: rootMenu},
+	{name: "byte by byte", doc: rfc1436, send: nowhere + "\r\n", how: slowly, expect: missing},
+	{name: "bytes behind the request", doc: inUse, send: "\r\n" + strings.Repeat("more\r\n", 400), expect: rootMenu},
+	{name: "a name that is not there", doc: rfc1436, send: nowhere + "\r\n", expect: missing},
 	{name: "the error's form", doc: rfc1436, send: nowhere + "\r\n", form: errorForm},
-	{name: "robots.txt", doc: robotsDoc, send: "robots.txt\r\n", want: robots, otherwise: note},
-	{name: "/robots.txt", doc: inUse, send: "/robots.txt\r\n", want: robots, otherwise: note},
-	{name: "0/robots.txt", doc: robotsDoc, send: "0/robots.txt\r\n", want: robots | anError | noByte, otherwise: note},
-	{name: "robots.txt, LF alone", doc: inUse, send: "robots.txt\n", want: robots, otherwise: note},
-	{name: "caps.txt", doc: inUse, send: "caps.txt\r\n", want: someByte | closed, otherwise: wrong},
-	{name: "URL:http://example.org/", doc: inUse, send: "URL:http://example.org/\r\n", want: pointer | anError, otherwise: note},
+	{name: "robots.txt", doc: robotsDoc, send: "robots.txt\r\n", expect: rules},
+	{name: "/robots.txt", doc: inUse, send: "/robots.txt\r\n", expect: rules},
+	{name: "0/robots.txt", doc: robotsDoc, send: "0/robots.txt\r\n", expect: expect{robots | anError | noByte, note}},
+	{name: "robots.txt, LF alone", doc: inUse, send: "robots.txt\n", expect: rules},
+	{name: "caps.txt", doc: inUse, send: "caps.txt\r\n", expect: anything},
+	{name: "URL:http://example.org/", doc: inUse, send: "URL:http://example.org/\r\n", expect: expect{pointer | anError, note}},
 	{name: "URL:javascript:", doc: safety, send: "URL:" + script + "\r\n", form: noScript},
-	{name: "..", doc: safety, send: "/../../../../../.." + nowhere + "\r\n", want: anError | noByte, otherwise: note},
-	{name: ".. to the root of the disk", doc: safety, send: "/../../../../../../../\r\n", want: theRoot | aMenu | anError | noByte, otherwise: note, never: disk, few: 2},
-	{name: "%2e%2e/", doc: safety, send: "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/\r\n", want: theRoot | aMenu | anError | noByte, otherwise: note, never: disk, few: 2},
-	{name: `..\`, doc: safety, send: "/..\\..\\..\\\r\n", want: theRoot | aMenu | anError | noByte, otherwise: note, never: disk, few: 2},
-	{name: "//", doc: inUse, send: "//\r\n", want: someByte | closed, otherwise: wrong},
-	{name: "a % without digits", doc: gopherURL, send: nowhere + "%\r\n", want: anError | noByte, otherwise: note},
-	{name: "NUL", doc: rfc1436, send: nowhere + "\x00x\r\n", want: anError | noByte, otherwise: note},
-	{name: "control bytes", doc: safety, send: nowhere + "\x1b[31m\x07wire\r\n", want: anError | noByte, otherwise: note, never: []string{"\x1b", "\x07"}},
-	{name: "bytes that are no UTF-8", doc: rfc1436, send: nowhere + "\xff\xfe\x80\r\n", want: anError | noByte, otherwise: note},
-	{name: "a CR inside", doc: safety, send: nowhere + "\rx\r\n", want: someByte | closed, otherwise: wrong},
-	{name: "255 bytes", doc: rfc1436, send: nowhere + strings.Repeat("x", 255-len(nowhere)) + "\r\n", want: anError | noByte, otherwise: note},
-	{name: "4,000 bytes", doc: safety, send: nowhere + strings.Repeat("x", 4000-len(nowhere)) + "\r\n", want: anError | noByte, otherwise: wrong},
-	{name: "64 KiB without an end", doc: safety, send: strings.Repeat("x", 64<<10), want: anError | noByte, otherwise: wrong},
-	{name: "nothing", doc: safety, want: closed, otherwise: note},
-	{name: "a line that does not end", doc: safety, send: nowhere, want: closed, otherwise: note},
-	{name: "HTTP", doc: inUse, send: "GET / HTTP/1.1\r\nHost: wire-test.example\r\n\r\n", want: http | closed, otherwise: wrong},
-	{name: "TLS", doc: inUse, send: clientHello, want: someByte | closed, otherwise: wrong},
+	{name: "..", doc: safety, send: "/../../../../../.." + nowhere + "\r\n", expect: missing},
+	{name: ".. to the root of the disk", doc: safety, send: "/../../../../../../../\r\n", expect: stopped, never: disk, few: 2},
+	{name: "%2e%2e/", doc: safety, send: "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/\r\n", expect: stopped, never: disk, few: 2},
+	{name: `..\`, doc: safety, send: "/..\\..\\..\\\r\n", expect: stopped, never: disk, few: 2},
+	{name: "//", doc: inUse, send: "//\r\n", expect: anything},
+	{name: "a % without digits", doc: gopherURL, send: nowhere + "%\r\n", expect: missing},
+	{name: "NUL", doc: rfc1436, send: nowhere + "\x00x\r\n", expect: missing},
+	{name: "control bytes", doc: safety, send: nowhere + "\x1b[31m\x07wire\r\n", expect: missing, never: []string{"\x1b", "\x07"}},
+	{name: "bytes that are no UTF-8", doc: rfc1436, send: nowhere + "\xff\xfe\x80\r\n", expect: missing},
+	{name: "a CR inside", doc: safety, send: nowhere + "\rx\r\n", expect: anything},
+	{name: "255 bytes", doc: rfc1436, send: nowhere + strings.Repeat("x", 255-len(nowhere)) + "\r\n", expect: missing},
+	{name: "4,000 bytes", doc: safety, send: nowhere + strings.Repeat("x", 4000-len(nowhere)) + "\r\n", expect: expect{anError | noByte, wrong}},
+	{name: "64 KiB without an end", doc: safety, send: strings.Repeat("x", 64<<10), expect: expect{anError | noByte, wrong}},
+	{name: "nothing", doc: safety, expect: expect{closed, note}},
+	{name: "a line that does not end", doc: safety, send: nowhere, expect: expect{closed, note}},
+	{name: "HTTP", doc: inUse, send: "GET / HTTP/1.1\r\nHost: wire-test.example\r\n\r\n", expect: expect{http | closed, wrong}},
+	{name: "TLS", doc: inUse, send: clientHello, expect: anything},
 	{name: "a PROXY header", doc: safety, send: "PROXY TCP4 192.0.2.1 192.0.2.2 1 70\r\n\r\n", form: proxied},
-	{name: "the root once more", doc: safety, send: "\r\n", want: theRoot | aMenu, otherwise: note},
+	{name: "the root once more", doc: safety, send: "\r\n", expect: rootMenu},
 }
 
 // clientHello begins a handshake of TLS 1.2 with one cipher suite, for the server name
