@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
-	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -158,14 +156,9 @@ func newWeb(t *testing.T, h *gopher.Front) *web {
 	s := func() *server.Server {
 		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
 	}
-	pages := &Pages{Host: h.Host}
-	browsers := &HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, r }}
 	plain, proxied := s(), s()
-	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
-	treetest.Must(t, err)
-	cert, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-	treetest.Must(t, err)
-	plain.TLS, plain.HTTP = &tls.Config{Certificates: []tls.Certificate{cert}}, browsers.Serve
+	withTLS(t)(&served{srv: plain})
+	plain.HTTP = serving(&Pages{Host: h.Host})
 	proxied.TrustProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	return &web{t: t, plain: listen(t, plain), proxied: listen(t, proxied), inetd: s()}
 }
@@ -180,8 +173,6 @@ func listen(t *testing.T, s *server.Server) string {
 	t.Cleanup(func() { stop(); treetest.Must(t, <-ended) })
 	return l.Addr().String()
 }
-
-// eventually waits until f is true, at most two minutes.
 
 func (w *web) dial(addr string) net.Conn {
 	c, err := net.Dial("tcp", addr)

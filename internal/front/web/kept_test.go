@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/treetest"
-	"github.com/gophd/gophd/server"
 )
 
 // A page that was made is kept for all, HEAD included, until what it shows changes:
@@ -65,7 +64,7 @@ func TestOlderFileIsSent(t *testing.T) {
 
 // A large page that many ask for at once is made for all of them.
 func TestLargePageForMany(t *testing.T) {
-	s := start(t, func(srv *server.Server) { srv.MaxConnsPerIP = -1 })
+	s := start(t, func(s *served) { s.srv.MaxConnsPerIP = -1 })
 	var lines strings.Builder
 	for i := range 30_000 {
 		fmt.Fprintf(&lines, "Line %d of a long text, which is longer than a small one may be\n", i)

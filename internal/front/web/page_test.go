@@ -3,9 +3,6 @@ package web
 import (
 	"strings"
 	"testing"
-
-	"github.com/gophd/gophd/answer/gopher"
-	"github.com/gophd/gophd/server"
 )
 
 // TestPage: every path gets the gopher URL of what it names, /robots.txt what the
@@ -13,9 +10,7 @@ import (
 func TestPage(t *testing.T) {
 	hole["README"] = "a text\n"
 	defer delete(hole, "README")
-	s := start(t, func(srv *server.Server) {
-		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, AddressOnly: true})
-	})
+	s := start(t, func(s *served) { s.pages.AddressOnly = true })
 	for path, want := range map[string]string{
 		"/":                             "<a href=\"gopher://gopher.example/\">",
 		"/q":                            "gopher://gopher.example/1/q",

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 )
@@ -209,9 +208,7 @@ func TestLongList(t *testing.T) {
 
 // A page that cannot be shown is one of the site.
 func TestFaults(t *testing.T) {
-	s := start(t, func(srv *server.Server) {
-		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, Search: true})
-	})
+	s := start(t, func(s *served) { s.pages.Search = true })
 	s.write("gophermap", "!The site\n")
 	for path, want := range map[string][]string{
 		"/nope":                        {`<a class="site" href="/">The site</a>`, "<h1>There is nothing at /nope</h1>", `<a href="/">Start page</a>, or <a href="/search">search</a>`, `role="search"`, `<html lang="en">`},
@@ -246,11 +243,7 @@ func TestFaults(t *testing.T) {
 
 // What the owner adds: a line, an icon, a license, a language, a theme.
 func TestOwnersTouch(t *testing.T) {
-	s := start(t, func(srv *server.Server) {
-		host := srv.Handler.(*gopher.Front).Host
-		host.Lang = "pt-BR"
-		srv.HTTP = serving(&Pages{Host: host, Theme: "paper"})
-	})
+	s := start(t, func(s *served) { s.host.Lang, s.pages.Theme = "pt-BR", "paper" })
 	_, page := s.get("/a.txt")
 	s.holds("/a.txt", page, `<html lang="pt-BR">`, string(looks["paper"].Style), `<link rel="icon" href="data:,">`, "!class=\"owner\"")
 	s.write(".footer", "Kept by <Ann>\nsecond line\n")
@@ -348,9 +341,7 @@ func TestStream(t *testing.T) {
 // A page of results has the form that each page has and no other; the page that asks has one,
 // whose label is the heading.
 func TestFormsOfSearch(t *testing.T) {
-	s := start(t, func(srv *server.Server) {
-		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, Search: true})
-	})
+	s := start(t, func(s *served) { s.pages.Search = true })
 	_, page := s.get("/search?q=x")
 	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", `<p class="info">Here:<`, "!<form", "!Again", `A text</a> <span class="kind">/a.txt</span><p>a <mark>word</mark> of *it*</p></li>`)
 	_, page = s.get("/search")

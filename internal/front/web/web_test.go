@@ -13,8 +13,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -47,14 +45,15 @@ var hole = map[string]string{
 }
 
 type served struct {
-	t    *testing.T
-	addr string
-	srv  *server.Server
-	tree *site.Site
-	host *answer.Host
-	dir  string
-	stop context.CancelFunc
-	obs  *observed
+	t     *testing.T
+	addr  string
+	srv   *server.Server
+	tree  *site.Site
+	host  *answer.Host
+	pages *Pages
+	dir   string
+	stop  context.CancelFunc
+	obs   *observed
 }
 
 type observed struct{ ch chan server.Served }
@@ -102,35 +101,42 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 }
 
 // start serves the hole to browsers.
-func start(t *testing.T, change func(*server.Server)) *served {
+func start(t *testing.T, change func(*served)) *served {
+	t.Helper()
+	s := unread(t, change)
+	s.read()
+	return s
+}
+
+// unread serves the hole before it is read.
+func unread(t *testing.T, change func(*served)) *served {
 	t.Helper()
 	dir := t.TempDir()
 	treetest.Write(t, dir, hole)
 	tree, err := site.Open(dir, site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	host := &answer.Host{Site: tree, Cache: answer.NewCache(8 << 20), Beside: []answer.Source{made{}}}
-	s := &served{t: t, tree: tree, host: host, dir: dir, obs: &observed{make(chan server.Served, 1000)}}
-	s.srv = &server.Server{Handler: &gopher.Front{Host: host}, Host: "gopher.example", Port: 70, RequestTimeout: time.Hour, Observer: s.obs, HTTP: serving(&Pages{Host: host})}
+	s := &served{t: t, tree: tree, host: host, pages: &Pages{Host: host}, dir: dir, obs: &observed{make(chan server.Served, 1000)}}
+	s.srv = &server.Server{Handler: &gopher.Front{Host: host}, Host: "gopher.example", Port: 70, RequestTimeout: time.Hour, Observer: s.obs, HTTP: serving(s.pages)}
 	if change != nil {
-		change(s.srv)
+		change(s)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	s.addr = l.Addr().String()
 	ctx, stop := context.WithCancel(t.Context())
 	s.stop = stop
-	ended := make(chan error, 2)
+	ended := make(chan error, 1)
 	go func() { ended <- s.srv.Serve(ctx, l) }()
-	go func() { ended <- tree.Run(ctx) }()
-	t.Cleanup(func() { stop(); <-ended; <-ended })
-	if _, err := tree.Snapshot(ctx); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { stop(); <-ended })
 	return s
+}
+
+// read reads the hole, and whatever changes in it.
+func (s *served) read() {
+	treetest.Run(s.t, s.tree.Run)
+	_, err := s.tree.Snapshot(s.t.Context())
+	treetest.Must(s.t, err)
 }
 
 func portOfAddr(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
@@ -289,40 +295,35 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestRobotsHeader(t *testing.T) {
-	s := start(t, nil)
-	for path, want := range map[string]string{"/a.txt": "", "/no/secret.txt": "noindex", "/no/secret.txt?raw": "noindex", "/no/": "noindex", "/nowhere": "noindex"} {
-		res, body := s.get(path)
-		if got := res.Header.Get("X-Robots-Tag"); got != want || res.Header["Link"] != nil {
-			t.Errorf("%s: X-Robots-Tag %q, want %q", path, got, want)
+// TestPolicyHeaders: what robots.txt says of a path is in the header of its page, and of the
+// page that stands for it: X-Robots-Tag, and Content-Usage. What one robot is denied by name may
+// be indexed by others.
+func TestPolicyHeaders(t *testing.T) {
+	const usage = "User-agent: *\nContent-Usage: /phlog/ train-ai=n\n"
+	for _, test := range []struct {
+		robots      string // the root's annotation
+		addressOnly bool
+		want        map[string][2]string
+	}{
+		{"", false, map[string][2]string{"/a.txt": {}, "/no/secret.txt": {"noindex"}, "/no/secret.txt?raw": {"noindex"}, "/no/": {"noindex"}, "/nowhere": {"noindex"}}},
+		{"User-agent: GPTBot\nDisallow: /\n", false, map[string][2]string{"/a.txt": {}}},
+		{usage, true, map[string][2]string{"/phlog/2026-01-02.txt": {"", "train-ai=n"}, "/a.txt": {}}},
+		{usage + "Index: deny\n", false, map[string][2]string{"/a.txt": {"noindex"}, "/phlog/": {"noindex", "train-ai=n"}, "/phlog/2026-01-02.txt": {"noindex", "train-ai=n"},
+			"/phlog/2026-01-02.txt?raw": {"noindex", "train-ai=n"}, "/ask": {"noindex"}}},
+	} {
+		if hole[".robots"] = test.robots; test.robots == "" {
+			delete(hole, ".robots")
 		}
-		if meta := strings.Contains(body, `<meta name="robots" content="noindex">`); res.StatusCode == 200 && !strings.HasSuffix(path, "raw") && meta != (want != "") {
-			t.Errorf("%s: noindex in the page: %v", path, meta)
-		}
-	}
-}
-
-// TestOneRobotDenied: what one robot is denied by name may be indexed by others.
-func TestOneRobotDenied(t *testing.T) {
-	hole[".robots"] = "User-agent: GPTBot\nDisallow: /\n"
-	defer delete(hole, ".robots")
-	s := start(t, nil)
-	if res, body := s.get("/a.txt"); res.Header.Get("X-Robots-Tag") != "" || strings.Contains(body, "noindex") {
-		t.Errorf("nobody may index it: %v", res.Header)
-	}
-}
-
-// TestPageTellsThePolicy: the page that stands for something tells what robots.txt
-// says of it, too.
-func TestPageTellsThePolicy(t *testing.T) {
-	hole[".robots"] = "User-agent: *\nContent-Usage: /phlog/ train-ai=n\n"
-	defer delete(hole, ".robots")
-	v := start(t, func(srv *server.Server) {
-		srv.HTTP = serving(&Pages{Host: srv.Handler.(*gopher.Front).Host, AddressOnly: true})
-	})
-	for path, want := range map[string]string{"/phlog/2026-01-02.txt": "train-ai=n", "/a.txt": ""} {
-		if res, _ := v.get(path); res.Header.Get("Content-Usage") != want {
-			t.Errorf("%s: %v, want %q", path, res.Header, want)
+		s := start(t, func(s *served) { s.pages.AddressOnly = test.addressOnly })
+		delete(hole, ".robots")
+		for path, want := range test.want {
+			res, body := s.get(path)
+			if got := [2]string{res.Header.Get("X-Robots-Tag"), res.Header.Get("Content-Usage")}; got != want || res.Header["Link"] != nil {
+				t.Errorf("%q %s: %q, want %q", test.robots, path, got, want)
+			}
+			if meta := strings.Contains(body, `<meta name="robots" content="noindex">`); res.StatusCode == 200 && !strings.HasSuffix(path, "raw") && !test.addressOnly && meta != (want[0] != "") {
+				t.Errorf("%q %s: noindex in the page: %v", test.robots, path, meta)
+			}
 		}
 	}
 }
@@ -404,9 +405,7 @@ func TestAbuse(t *testing.T) {
 		"GET / HTTP/9.9\r\nHost: x\r\n\r\n":                   "505",
 	} {
 		c := s.dial()
-		if _, err := io.WriteString(c, request); err != nil {
-			t.Fatal(err)
-		}
+		say(t, c, request)
 		_ = c.(*net.TCPConn).CloseWrite()
 		got, _ := io.ReadAll(c)
 		_, status, _ := bytes.Cut(got, []byte(" "))
@@ -440,20 +439,11 @@ func (refusing) AdmitNow(*server.Request) bool { return false }
 
 // No error answers a request for robots.txt: the connection is closed without a byte.
 func TestRobotsIsNeverAnError(t *testing.T) {
-	for _, pages := range []func(*answer.Host) http.Handler{
-		func(h *answer.Host) http.Handler { return &Pages{Host: h} },
-		func(h *answer.Host) http.Handler { return &Pages{Host: h, AddressOnly: true} },
-	} {
-		s := start(t, func(srv *server.Server) {
-			host := srv.Handler.(*gopher.Front).Host
-			host.Admission = refusing{}
-			srv.HTTP = serving(pages(host))
-		})
+	for _, addressOnly := range []bool{false, true} {
+		s := start(t, func(s *served) { s.host.Admission, s.pages.AddressOnly = refusing{}, addressOnly })
 		for _, path := range []string{"/robots.txt", "/0/robots.txt", "/robots.txt?x"} {
 			c := s.dial()
-			if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n"); err != nil {
-				t.Fatal(err)
-			}
+			say(t, c, "GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n")
 			if got, _ := io.ReadAll(c); len(got) > 0 {
 				t.Errorf("%s: %.60q", path, got)
 			}
@@ -467,7 +457,7 @@ func TestRobotsIsNeverAnError(t *testing.T) {
 
 // -rate counts every request but those for robots.txt, not every connection.
 func TestRate(t *testing.T) {
-	s := start(t, func(srv *server.Server) { srv.Rate, srv.Burst = 0.001, 3 })
+	s := start(t, func(s *served) { s.srv.Rate, s.srv.Burst = 0.001, 3 })
 	c := s.dial()
 	r := bufio.NewReader(c)
 	for i, want := range []int{200, 200, 200, 200, 200, 429, 200, 429} {
@@ -475,9 +465,7 @@ func TestRate(t *testing.T) {
 		if i == 0 || i == 2 || want == 200 && i > 4 {
 			path = "/robots.txt"
 		}
-		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		say(t, c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
 		res, err := http.ReadResponse(r, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -494,14 +482,12 @@ func TestRate(t *testing.T) {
 // Where all places are taken, a connection that waits for another request goes
 // first.
 func TestIdleGoesFirst(t *testing.T) {
-	s := start(t, func(srv *server.Server) { srv.MaxConns = 2 })
+	s := start(t, func(s *served) { s.srv.MaxConns = 2 })
 	gone := make(chan error, 2)
 	for range 2 {
 		c := s.dial()
 		r := bufio.NewReader(c)
-		if _, err := io.WriteString(c, "GET /x.zip HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		say(t, c, "GET /x.zip HTTP/1.1\r\nHost: x\r\n\r\n")
 		if res, err := http.ReadResponse(r, nil); err != nil {
 			t.Fatal(err)
 		} else if _, err := io.Copy(io.Discard, res.Body); err != nil {
@@ -518,24 +504,9 @@ func TestIdleGoesFirst(t *testing.T) {
 		t.Skip(err) // where not all of 127.0.0.0/8 is this machine
 	}
 	defer func() { _ = newcomer.Close() }()
-	if _, err := io.WriteString(newcomer, "GET / HTTP/1.1\r\nHost"); err != nil {
-		t.Fatal(err)
-	}
+	say(t, newcomer, "GET / HTTP/1.1\r\nHost")
 	if err, n := <-gone, s.srv.Counts().Refused["evicted"]; n != 1 {
 		t.Errorf("%d have made room for the newcomer, and one has gone: %v", n, err)
-	}
-}
-
-// What robots.txt says of the site and of the use of its texts stands in the header.
-func TestPolicyHeader(t *testing.T) {
-	hole["no/.robots"], hole[".robots"] = "User-agent: *\nDisallow: /\n", "User-agent: *\nContent-Usage: /phlog/ train-ai=n\nIndex: deny\n"
-	defer delete(hole, ".robots")
-	s := start(t, nil)
-	for path, want := range map[string]string{"/a.txt": "", "/phlog/": "train-ai=n", "/phlog/2026-01-02.txt": "train-ai=n", "/phlog/2026-01-02.txt?raw": "train-ai=n", "/ask": ""} {
-		res, _ := s.get(path)
-		if got := res.Header.Get("Content-Usage"); got != want || res.Header.Get("X-Robots-Tag") != "noindex" {
-			t.Errorf("%s: %q, want %q; %v", path, got, want, res.Header)
-		}
 	}
 }
 
@@ -543,9 +514,9 @@ func TestPolicyHeader(t *testing.T) {
 // client of one that had begun can tell that this is not all.
 func TestPanicIsOneRequestsError(t *testing.T) {
 	logged := make(lines, 100)
-	s := start(t, func(srv *server.Server) {
-		srv.Log = slog.New(slog.NewTextHandler(logged, nil))
-		srv.HTTP = serving(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := start(t, func(s *served) {
+		s.srv.Log = slog.New(slog.NewTextHandler(logged, nil))
+		s.srv.HTTP = serving(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/late" {
 				w.Header().Set("Content-Length", "1000000")
 				w.WriteHeader(http.StatusOK)
@@ -559,9 +530,7 @@ func TestPanicIsOneRequestsError(t *testing.T) {
 	c := s.dial()
 	in := bufio.NewReader(c)
 	for _, path := range []string{"/early", "/", "/late"} {
-		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		say(t, c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
 		res, err := http.ReadResponse(in, nil)
 		if err != nil {
 			t.Fatal(path, err)
@@ -597,12 +566,10 @@ func (l lines) Write(p []byte) (int, error) {
 // A client that waits for another request goes when the server ends; one that is
 // being answered gets all of it.
 func TestDrain(t *testing.T) {
-	s := start(t, func(srv *server.Server) { srv.DrainTimeout = time.Hour })
+	s := start(t, func(s *served) { s.srv.DrainTimeout = time.Hour })
 	idle, busy := s.dial(), s.dial()
 	for c, path := range map[net.Conn]string{idle: "/x.zip", busy: "/big.bin"} {
-		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		say(t, c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
 	}
 	r := bufio.NewReader(idle)
 	if res, err := http.ReadResponse(r, nil); err != nil {
@@ -631,22 +598,9 @@ func TestDrain(t *testing.T) {
 // The same in HTTP/2, where replies go on only as long as the client is heard.
 func TestDrainHTTP2(t *testing.T) {
 	const size = 32 << 20 // more than client and kernel take at once
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "large.bin"), make([]byte, size), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tree, err := site.Open(dir, site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, stop, err := tree.Read(t.Context())
-	treetest.Must(t, err)
-	defer func() { treetest.Must(t, stop()) }()
-	s := start(t, func(srv *server.Server) {
-		withTLS(t)(srv)
-		srv.HTTP = serving(&Pages{Host: &answer.Host{Site: tree}})
-		srv.DrainTimeout = time.Hour
-	})
+	s := unread(t, func(s *served) { withTLS(t)(s); s.srv.DrainTimeout = time.Hour })
+	s.write("large.bin", strings.Repeat("\x00", size))
+	s.read()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
 	res, err := client.Get("https://" + s.addr + "/large.bin")
 	if err != nil {
@@ -666,18 +620,14 @@ func TestDrainHTTP2(t *testing.T) {
 }
 
 // withTLS lets a server take TLS, and HTTP/2 on it.
-func withTLS(t *testing.T) func(*server.Server) {
+func withTLS(t *testing.T) func(*served) {
 	t.Helper()
 	files, err := keypair.SelfSigned(t.TempDir(), "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(srv *server.Server) {
-		srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	treetest.Must(t, err)
+	return func(s *served) {
+		s.srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 }
 
@@ -736,9 +686,7 @@ func TestHTTP2Streams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	if _, err := io.WriteString(c, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
-		t.Fatal(err)
-	}
+	say(t, c, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
 	head := make([]byte, 9)
 	if _, err := io.ReadFull(c, head); err != nil || head[3] != 4 { // the first frame is SETTINGS
 		t.Fatalf("%x, %v", head, err)
