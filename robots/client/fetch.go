@@ -99,22 +99,6 @@ func isRedirect(status int) bool {
 // Is makes the error an fs.ErrNotExist.
 func (e *StatusError) Is(target error) bool { return target == fs.ErrNotExist && e.absent() }
 
-// statusError sorts a status of HTTP by RFC 9309, section 2.3.1; nil is success. A number
-// that is no status counts as no response.
-func statusError(status int, header http.Header, now time.Time) *StatusError {
-	if status/100 == 2 {
-		return nil
-	}
-	if status < 100 {
-		status = 0
-	}
-	return &StatusError{
-		Status:     status,
-		RetryAfter: retryAfter(header, now),
-		astray:     isRedirect(status) && location(nil, header.Get("Location")) == nil,
-	}
-}
-
 // refuses reports whether a status of HTTP or Gemini asks for fewer requests.
 func refuses(status int) bool {
 	return status == http.StatusTooManyRequests || status/100 == 5 || status/10 == 4
@@ -237,22 +221,26 @@ func (v validity) after(header http.Header) validity {
 	return next
 }
 
-// asRobotsFile returns why an answer holds no robots file, or nil.
+// asRobotsFile returns why an answer holds no robots file, or nil. It sorts the status by RFC
+// 9309, section 2.3.1.
 func (r *Reply) asRobotsFile(known validity) error {
+	isFile := r.Status/10 == 2 || r.Status == 0 // of Gemini or Gopher
+	status := r.Status
+	if r.Header != nil {
+		isFile = status/100 == 2
+		if status < 100 { // no status of HTTP, so there was no response
+			status = 0
+		}
+	}
+	coding := r.Header.Get("Content-Encoding")
 	switch {
 	case headerSize(r.Header) > maxHeader: // a client of the caller's reads more than ours
 		return fmt.Errorf("the header of the response has more than %d bytes", maxHeader)
-	case r.Status == http.StatusNotModified && (known.ETag != "" || known.Modified != ""):
+	case status == http.StatusNotModified && (known.ETag != "" || known.Modified != ""):
 		return errNotModified
-	case r.Header == nil && (r.Status/10 == 2 || r.Status == 0): // of Gemini or Gopher
-		return nil
-	case r.Header == nil:
-		return &StatusError{Status: r.Status, RetryAfter: r.slowDown(), astray: r.Status/10 == 3 && r.redirect() == nil}
-	}
-	if err := statusError(r.Status, r.Header, time.Now()); err != nil {
-		return err
-	}
-	if coding := r.Header.Get("Content-Encoding"); encoded(coding) {
+	case !isFile:
+		return &StatusError{Status: status, RetryAfter: r.slowDown(), astray: r.isRedirect() && r.redirect() == nil}
+	case encoded(coding):
 		return fmt.Errorf("%w: it is in %.20q, which was not requested", robots.ErrUnreadable, coding)
 	}
 	return nil

@@ -46,15 +46,24 @@ type Reply struct {
 	Rules  *HostRules    // of the host that answered
 }
 
+// isRedirect reports whether the reply sends the client to another place.
+func (r *Reply) isRedirect() bool {
+	if r.Header == nil {
+		return r.Status/10 == 3
+	}
+	return isRedirect(r.Status)
+}
+
 // redirect returns where the reply leads, or nil.
 func (r *Reply) redirect() *url.URL {
-	switch {
-	case r.Header == nil && r.Status/10 == 3:
-		return location(r.URL, r.Meta)
-	case r.Header != nil && isRedirect(r.Status):
-		return location(r.URL, r.Header.Get("Location"))
+	if !r.isRedirect() {
+		return nil
 	}
-	return nil
+	to := r.Meta // of Gemini
+	if r.Header != nil {
+		to = r.Header.Get("Location")
+	}
+	return location(r.URL, to)
 }
 
 // location returns where a redirect from a URL leads; nil: nowhere. HTTP leads to HTTP
