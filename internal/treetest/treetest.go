@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,4 +98,21 @@ func Dice(t testing.TB) *rand.Rand {
 		}
 	})
 	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// Conns serves each connection to an address with handle, and closes it, until the test ends.
+func Conns(t testing.TB, handle func(net.Conn)) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	Must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			go func() {
+				handle(c)
+				_ = c.Close()
+			}()
+		}
+	}()
+	return l.Addr().String()
 }

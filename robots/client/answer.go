@@ -99,7 +99,7 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 	if refuses(status) {
 		a.Pace.Refused()
 	}
-	a.stay(header)
+	a.schedule(header)
 	return a
 }
 
@@ -109,12 +109,12 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 func (a *HostRules) NotModified(header http.Header) *HostRules {
 	now := *a
 	now.Fetched, now.Stale, now.Err = time.Now(), false, nil
-	now.stay(header)
+	now.schedule(header)
 	return &now
 }
 
-// stay sets when to fetch the file again, and holds the pace, by the header of a response.
-func (a *HostRules) stay(header http.Header) {
+// schedule sets when to fetch the file again, and holds the pace, by the header of a response.
+func (a *HostRules) schedule(header http.Header) {
 	valid := validity{}.after(header)
 	a.Pace.Hold(a.Fetched.Add(valid.retry))
 	a.Until = a.Fetched.Add(new(Client).goodFor(valid))

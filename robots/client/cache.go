@@ -243,7 +243,7 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	c.cache.mu.Lock()
 	if c.fresh(h) { // what was stored is still good
 		h.fetching.answer = c.answer(h)
-		c.land(h)
+		c.finish(h)
 		c.cache.mu.Unlock()
 		return
 	}
@@ -294,12 +294,12 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	if err != nil { // which costs a fetch at the next start
 		c.cache.saved = err
 	}
-	c.land(h)
+	c.finish(h)
 	c.cache.mu.Unlock()
 }
 
-// land ends the fetch under way. The caller holds the lock.
-func (c *Client) land(h *host) {
+// finish ends the fetch under way. The caller holds the lock.
+func (c *Client) finish(h *host) {
 	close(h.fetching.done)
 	h.fetching = nil
 }

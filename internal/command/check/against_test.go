@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // old serves replies by selector, and notes what was asked.
@@ -28,35 +28,25 @@ type old struct {
 
 func oldServer(t *testing.T, replies map[string]string) *old {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	o := &old{addr: l.Addr().String()}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			line, _ := bufio.NewReader(conn).ReadString('\n')
-			sel := strings.TrimRight(line, "\r\n")
-			o.mu.Lock()
-			o.asked = append(o.asked, sel)
-			n := len(o.asked)
-			o.mu.Unlock()
-			_, port, _ := net.SplitHostPort(o.addr)
-			text, ok := replies[sel]
-			if !ok {
-				text = "3Not found\t\terror.host\t1\r\n.\r\n"
-			}
-			if o.refuses != nil {
-				text = cmp.Or(o.refuses(n), text)
-			}
-			text = strings.NewReplacer("HERE", "\t127.0.0.1\t"+port+"\r\n", "OWN", "\tgopher.example.org\t"+port+"\r\n", "EMPTY", "").Replace(text)
-			_, _ = conn.Write([]byte(text))
-			_ = conn.Close()
+	o := &old{}
+	o.addr = treetest.Conns(t, func(conn net.Conn) {
+		line, _ := bufio.NewReader(conn).ReadString('\n')
+		sel := strings.TrimRight(line, "\r\n")
+		o.mu.Lock()
+		o.asked = append(o.asked, sel)
+		n := len(o.asked)
+		o.mu.Unlock()
+		_, port, _ := net.SplitHostPort(conn.LocalAddr().String())
+		text, ok := replies[sel]
+		if !ok {
+			text = "3Not found\t\terror.host\t1\r\n.\r\n"
 		}
-	}()
+		if o.refuses != nil {
+			text = cmp.Or(o.refuses(n), text)
+		}
+		text = strings.NewReplacer("HERE", "\t127.0.0.1\t"+port+"\r\n", "OWN", "\tgopher.example.org\t"+port+"\r\n", "EMPTY", "").Replace(text)
+		_, _ = conn.Write([]byte(text))
+	})
 	return o
 }
 
@@ -66,28 +56,64 @@ func (o *old) requests() []string {
 	return slices.Clone(o.asked)
 }
 
-// Old links with escapes and "." lead to the same; what fails on both servers is no
-// difference, whatever the old one sends in place of an error item.
-func TestAgainstOldForms(t *testing.T) {
-	const picture = "GIF89a: there is no such picture"
-	server := oldServer(t, map[string]string{
-		"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE1Top\t/d/../HERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHERE0Up\t/../xHEREhBare\t/https://gophd.example/HERE0Feed\t/d/feed.xmlHERE.\r\n",
-		"/d/feed.xml":                   "a feed",
-		"/d/a#040b.txt":                 "ab\n",
-		"/d/./c.txt":                    "c\n",
-		"/none.txt":                     "Error: Access denied! Refusing to serve out dotfiles\r\n",
-		"/gophd-check-no-such-name.txt": "Error: File or directory not found!\r\n",
-		"/none.gif":                     picture,
-		"/gophd-check-no-such-name.gif": picture,
-		"/real.txt":                     "Error: this is\nthe title of a text.\n",
-	})
+// compared returns what the user's own server and gophd answer otherwise.
+func compared(t *testing.T, server *old, files map[string]string) *Outcome {
+	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n1Top\t/\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n0Up\t/../x\nhBare\thttps://gophd.example/\n0Feed\td/feed.xml\n", "d/a b.txt": "ab\n", "d/c.txt": "c\n", "d/2026-01-02-x.txt": "x"})
+	write(t, dir, files)
 	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
 	must(t, err)
-	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool { return d.Code == CodeText && d.File == "d/feed.xml" }) // each server's own
-	if len(r.Findings) != 1 || r.Findings[0].Code != CodeGone || r.Findings[0].File != "real.txt" {
-		t.Errorf("%+v", r.Findings)
+	return r
+}
+
+// TestAgainstForms: what is no difference, in whatever form the old server writes it.
+func TestAgainstForms(t *testing.T) {
+	const picture = "GIF89a: there is no such picture"
+	for name, test := range map[string]struct {
+		replies, files map[string]string
+		asked          int
+		want           string // code and file of each finding
+	}{
+		// Old links with escapes and "." lead to the same; what fails on both servers is no
+		// difference, whatever the old one sends in place of an error item. Feeds are each server's own.
+		"links": {map[string]string{
+			"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE1Top\t/d/../HERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHERE0Up\t/../xHEREhBare\t/https://gophd.example/HERE0Feed\t/d/feed.xmlHERE.\r\n",
+			"/d/feed.xml":                   "a feed",
+			"/d/a#040b.txt":                 "ab\n",
+			"/d/./c.txt":                    "c\n",
+			"/none.txt":                     "Error: Access denied! Refusing to serve out dotfiles\r\n",
+			"/gophd-check-no-such-name.txt": "Error: File or directory not found!\r\n",
+			"/none.gif":                     picture,
+			"/gophd-check-no-such-name.gif": picture,
+			"/real.txt":                     "Error: this is\nthe title of a text.\n",
+		}, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n1Top\t/\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n0Up\t/../x\nhBare\thttps://gophd.example/\n0Feed\td/feed.xml\n",
+			"d/a b.txt": "ab\n", "d/c.txt": "c\n", "d/2026-01-02-x.txt": "x"}, 9, "AGAINST-GONE real.txt, AGAINST-TEXT d/feed.xml"},
+
+		// A server that calls itself by another name than the one in the URL: its links are
+		// followed, and an empty tree loses all of them.
+		"a name of its own": {map[string]string{
+			"":            "0Y\t/y.txtOWN1Docs\t/docs/OWN1Far\t/\tfar.example\t70\r\n.\r\n",
+			"/y.txt":      "y\n",
+			"/docs/":      "0X\t/docs/x.txtOWN.\r\n",
+			"/docs/x.txt": "x\n",
+		}, nil, 4, "AGAINST-GONE docs, AGAINST-GONE docs/x.txt, AGAINST-GONE y.txt, CHECK-HOST ."},
+
+		// A server that sends nothing for an empty map has answered.
+		"empty": {map[string]string{"": "1Maths\t/mathsHERE0Text\t/text.txtHERE.\r\n", "/maths": "", "/text.txt": ""},
+			map[string]string{"gophermap": "1Maths\tmaths\n0Text\ttext.txt\n", "maths/gophermap": "", "text.txt": ""}, 3, ""},
+
+		// A text that begins like an error item is compared as a text.
+		"texts": {map[string]string{"": "0Fruit\t/fruit.txtHERE0More\t/more.txtHERE.\r\n", "/fruit.txt": "3 apples\t5\n4 pears\t6\n", "/more.txt": "3 apples\t5\n"},
+			map[string]string{"gophermap": "0Fruit\tfruit.txt\n0More\tmore.txt\n", "fruit.txt": "3 apples\t5\n9 plums\t1\n", "more.txt": "3 apples\t5\n"}, 3, "AGAINST-TEXT fruit.txt"},
+	} {
+		r := compared(t, oldServer(t, test.replies), test.files)
+		var got []string
+		for _, d := range r.Findings {
+			got = append(got, d.Code+" "+d.File)
+		}
+		if strings.Join(got, ", ") != test.want || r.Asked != test.asked || r.Silent > 0 || r.Lost != strings.Count(test.want, CodeGone) || (r.Host == "gopher.example.org") != strings.Contains(test.want, CodeHost) {
+			t.Errorf("%s: %d asked, %d lost, %d silent, host %q\n%s", name, r.Asked, r.Lost, r.Silent, r.Host, findingsText(r.Findings))
+		}
 	}
 }
 
@@ -134,22 +160,6 @@ func TestAgainst(t *testing.T) {
 
 func noWait(context.Context, time.Duration) error { return nil }
 
-// TestAgainstNameOfItsOwn: the links of a server that calls itself by another name than
-// the one in the URL are followed, and an empty tree loses all of them.
-func TestAgainstNameOfItsOwn(t *testing.T) {
-	server := oldServer(t, map[string]string{
-		"":            "0Y\t/y.txtOWN1Docs\t/docs/OWN1Far\t/\tfar.example\t70\r\n.\r\n",
-		"/y.txt":      "y\n",
-		"/docs/":      "0X\t/docs/x.txtOWN.\r\n",
-		"/docs/x.txt": "x\n",
-	})
-	r, err := Against(t.Context(), t.TempDir(), Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
-	must(t, err)
-	if r.Asked != 4 || r.Lost != 3 || r.Host != "gopher.example.org" || !strings.Contains(findingsText(r.Findings), "the server calls itself gopher.example.org") {
-		t.Errorf("%d asked, %d lost, host %q\n%s", r.Asked, r.Lost, r.Host, findingsText(r.Findings))
-	}
-}
-
 // TestAgainstAlone: a root that links nothing on its server shows nothing about the rest.
 func TestAgainstAlone(t *testing.T) {
 	server := oldServer(t, map[string]string{"": "iHello\t\t\t\r\n1Far\t/\tfar.example\t70\r\n1Away\t/\taway.example\t70\r\n.\r\n"})
@@ -157,18 +167,6 @@ func TestAgainstAlone(t *testing.T) {
 	c := &Check{Against: Comparison{URL: "gopher://" + server.addr + "/", Mine: true}, Out: &out}
 	if err := c.Check(t.Context(), []string{t.TempDir()}); err == nil || strings.Contains(out.String(), "0 lost") || !strings.Contains(out.String(), "1 selector, ") {
 		t.Errorf("%v\n%s", err, out.String())
-	}
-}
-
-// TestAgainstEmpty: a server that sends nothing for an empty map has answered.
-func TestAgainstEmpty(t *testing.T) {
-	server := oldServer(t, map[string]string{"": "1Maths\t/mathsHERE0Text\t/text.txtHERE.\r\n", "/maths": "", "/text.txt": ""})
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "1Maths\tmaths\n0Text\ttext.txt\n", "maths/gophermap": "", "text.txt": ""})
-	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
-	must(t, err)
-	if r.Silent > 0 || r.Lost > 0 || r.Asked != 3 {
-		t.Errorf("%d asked, %d lost, %d silent\n%s", r.Asked, r.Lost, r.Silent, findingsText(r.Findings))
 	}
 }
 
@@ -219,18 +217,6 @@ func TestAgainstBusy(t *testing.T) {
 	}
 }
 
-// TestAgainstTexts: a text that begins like an error item is compared as a text.
-func TestAgainstTexts(t *testing.T) {
-	server := oldServer(t, map[string]string{"": "0Fruit\t/fruit.txtHERE0More\t/more.txtHERE.\r\n", "/fruit.txt": "3 apples\t5\n4 pears\t6\n", "/more.txt": "3 apples\t5\n"})
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "0Fruit\tfruit.txt\n0More\tmore.txt\n", "fruit.txt": "3 apples\t5\n9 plums\t1\n", "more.txt": "3 apples\t5\n"})
-	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
-	must(t, err)
-	if len(r.Findings) != 1 || r.Findings[0].Code != CodeText || r.Findings[0].File != "fruit.txt" {
-		t.Errorf("%s", findingsText(r.Findings))
-	}
-}
-
 // TestAgainstKeepsNoReplies: a hostile server sends 8 MiB for each of many names of as many
 // extensions, and long selectors; the memory that the comparison keeps does not grow.
 func TestAgainstKeepsNoReplies(t *testing.T) {
@@ -250,8 +236,7 @@ func TestAgainstKeepsNoReplies(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	var held uint64
-	r, err := Against(t.Context(), t.TempDir(), Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
-	must(t, err)
+	r := compared(t, server, nil)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	held = after.HeapAlloc - min(before.HeapAlloc, after.HeapAlloc)

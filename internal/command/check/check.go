@@ -38,19 +38,19 @@ const (
 	CodeOutside = "CHECK-OUTSIDE" // a link that leads out of the tree
 	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
 	CodeSearch  = "CHECK-SEARCH"  // a search that nothing answers
-	CodeHost    = "CHECK-HOST"    // a host that is none, or this one by another name
+	CodeHost    = "CHECK-HOST"    // an invalid host, or this server under another name
 	CodeSource  = "CHECK-SOURCE"  // a file that some servers run, and that is sent as it is
 	CodeUMN     = "CHECK-UMN"     // pygopherd shows more than gophd
-	CodeOwner   = "CHECK-OWNER"   // whose files are not served as a user's
-	CodeForm    = "CHECK-FORM"    // a link that is answered in another form
+	CodeOwner   = "CHECK-OWNER"   // not served because of its owner
+	CodeForm    = "CHECK-FORM"    // a link whose type or form differs from the reply
 	CodeKey     = "CHECK-KEY"     // a private key that everybody can fetch
 	CodeStub    = "CHECK-STUB"    // a link to an empty file
-	CodeCharset = "CHECK-CHARSET" // a text in a character set that nothing tells
+	CodeCharset = "CHECK-CHARSET" // a text whose character set is unknown
 
-	CodeUnlinked = "CHECK-UNLINKED" // what no menu and no page links
+	CodeUnlinked = "CHECK-UNLINKED" // no menu or page links it
 )
 
-// files makes calls that open nothing. What is read is read through site.View.
+// files looks at names and lists directories. Contents are read through site.View.
 var files = disk.Caller(disk.Direct)
 
 // Options are how the tree is to be served.
@@ -77,34 +77,48 @@ type Options struct {
 	RootHomes bool
 }
 
+// Amounts count what was looked at, and what is lost.
+type Amounts struct {
+	Directories int `json:"directories"`
+	Files       int `json:"files"`
+	Menus       int `json:"menus"` // files that make one
+	Lost        int `json:"lost"`  // findings that are errors
+}
+
+func (a *Amounts) add(b Amounts) {
+	a.Directories += b.Directories
+	a.Files += b.Files
+	a.Menus += b.Menus
+	a.Lost += b.Lost
+}
+
+// String returns what was looked at.
+func (a Amounts) String() string {
+	return diag.Count(a.Directories, "directory", "directories") + ", " + diag.Count(a.Files, "file", "files") + ", " + diag.Count(a.Menus, "menu", "menus")
+}
+
 // An Outcome holds the findings and counts of a check.
 type Outcome struct {
-	Findings    []diag.Diagnostic `json:"findings"` // the worst first
-	Directories int               `json:"directories"`
-	Files       int               `json:"files"`
-	Menus       int               `json:"menus"`       // files that make one
-	Lost        int               `json:"lost"`        // findings that are errors
-	Annotations int               `json:"annotations"` // .robots files, and the root's robots.txt
-	RobotsBytes int               `json:"robots_bytes"`
-	Host        string            `json:"host,omitempty"` // as which the maps name this server
-	Parts       []*Part           `json:"parts"`
-	Asked       int               `json:"asked,omitempty"`   // selectors that were compared with a running server
-	Silent      int               `json:"silent,omitempty"`  // those that the server has not answered
-	Classes     []Difference      `json:"classes,omitempty"` // what differs from that server
+	Findings []diag.Diagnostic `json:"findings"` // the worst first
+	Amounts
+	Annotations int          `json:"annotations"` // .robots files, and the root's robots.txt
+	RobotsBytes int          `json:"robots_bytes"`
+	Host        string       `json:"host,omitempty"` // as which the maps name this server
+	Parts       []*Part      `json:"parts"`
+	Asked       int          `json:"asked,omitempty"`   // selectors that were compared with a running server
+	Silent      int          `json:"silent,omitempty"`  // those that the server has not answered
+	Classes     []Difference `json:"classes,omitempty"` // what differs from that server
 }
 
 // A Part is what one owner has in one tree.
 type Part struct {
-	Tree        string `json:"tree"` // ".", a mount, "~ann", or a virtual host
-	Owner       string `json:"owner"`
-	Directories int    `json:"directories"`
-	Files       int    `json:"files"`
-	Menus       int    `json:"menus"`
-	Lost        int    `json:"lost"`
-	Warnings    int    `json:"warnings"`
+	Tree  string `json:"tree"` // ".", a mount, "~ann", or a virtual host
+	Owner string `json:"owner"`
+	Amounts
+	Warnings int `json:"warnings"`
 }
 
-// checking is a tree while it is checked.
+// checking is the state of one check.
 type checking struct {
 	Options
 	ctx      context.Context
@@ -126,8 +140,8 @@ type checking struct {
 	umnTold bool
 }
 
-// begin reads a tree, and makes a host of it that answers in this process. The caller
-// calls stop at the end.
+// begin reads a tree, and makes a host that answers for it in this process. The caller must
+// call stop.
 func begin(ctx context.Context, dir, what string, o Options) (c *checking, stop func() error, err error) {
 	o.Site.Watch = site.WatchOff
 	o.Site.Files = true
@@ -176,7 +190,6 @@ func (c *checking) done() *Outcome {
 		part := c.part(d.File)
 		switch d.Severity {
 		case diag.Error:
-			c.result.Lost++
 			part.Lost++
 		case diag.Warning:
 			part.Warnings++
@@ -185,10 +198,13 @@ func (c *checking) done() *Outcome {
 	c.result.Parts = slices.SortedFunc(maps.Values(c.parts), func(a, b *Part) int {
 		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner))
 	})
+	for _, p := range c.result.Parts {
+		c.result.add(p.Amounts)
+	}
 	return &c.result
 }
 
-// names share one finding.
+// names are files that share one finding.
 type names []string
 
 func (s names) String() string {

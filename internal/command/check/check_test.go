@@ -294,7 +294,7 @@ func stat(t *testing.T, name string) os.FileInfo {
 }
 
 func TestText(t *testing.T) {
-	r := &Outcome{Directories: 1, Files: 2, Menus: 1, Lost: 1, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
+	r := &Outcome{Amounts: Amounts{Directories: 1, Files: 2, Menus: 1, Lost: 1}, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
 		{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"}, {Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
 	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
 	if got := r.Text("hole"); got != want {

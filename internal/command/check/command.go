@@ -106,11 +106,10 @@ func (r *Outcome) Text(dir string) string {
 	b.WriteString(findingsText(r.Findings))
 	for _, p := range r.Parts {
 		if len(r.Parts) > 1 {
-			fmt.Fprintf(&b, "%s (%s): %s, %s, %s: %d lost, %s\n", diag.Printable(p.Tree), diag.Printable(p.Owner), diag.Count(p.Directories, "directory", "directories"),
-				diag.Count(p.Files, "file", "files"), diag.Count(p.Menus, "menu", "menus"), p.Lost, diag.Count(p.Warnings, "warning", "warnings"))
+			fmt.Fprintf(&b, "%s (%s): %s: %d lost, %s\n", diag.Printable(p.Tree), diag.Printable(p.Owner), p.Amounts, p.Lost, diag.Count(p.Warnings, "warning", "warnings"))
 		}
 	}
-	fmt.Fprintf(&b, "%s: %s, %s, %s: ", diag.Printable(dir), diag.Count(r.Directories, "directory", "directories"), diag.Count(r.Files, "file", "files"), diag.Count(r.Menus, "menu", "menus"))
+	fmt.Fprintf(&b, "%s: %s: ", diag.Printable(dir), r.Amounts)
 	if len(r.Findings) == 0 {
 		b.WriteString("served as they are\n")
 	} else {

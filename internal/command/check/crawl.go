@@ -27,7 +27,7 @@ import (
 // differ from links that name it.
 const ourHost = "this.invalid"
 
-// silent are the programs of the site in a check, which runs none.
+// silent stands for the programs of the site, which a check does not run.
 type silent struct{ *programs.Programs }
 
 // Answer stands for what a program would print.
@@ -44,7 +44,7 @@ type link struct {
 	on *front
 }
 
-// like counts lines of a map that are alike.
+// like counts similar lines of a map.
 type like struct{ count, first int }
 
 func (l *like) add(number int) {

@@ -112,7 +112,7 @@ func (r optionRow) values(value string) map[string]string {
 	return found
 }
 
-// A move is what gophd is given in place of an old server.
+// A move collects the flags of gophd that replace an old server's options.
 type move struct {
 	server *former
 	values map[string]string // of words in capitals
@@ -263,7 +263,7 @@ func fill(text string, values map[string]string) string {
 // once are flags that are given once.
 var once = []string{"-root", "-host", "-port", "-users", "-user", "-access-log"}
 
-// finish puts in all values, and leaves no flag twice.
+// finish fills in the values and drops repeated flags.
 func (m *move) finish() (flags [][2]string) {
 	known := map[string]string{"PORT": "70", "ROOT": m.values["DIR"], "SOCKET": "/run/fcgiwrap.socket"}
 	maps.Copy(known, m.values)

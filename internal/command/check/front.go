@@ -19,7 +19,7 @@ import (
 type front struct {
 	*checking
 	name    string
-	form    *answer.Format // leaves the items of menus, and opens files without reading them
+	form    *answer.Format // keeps the items of menus, and opens files without reading them
 	snap    *site.Snapshot
 	tops    map[string]string // the directories of all trees, links resolved, by their names; the root's is "."
 	replies map[string]reply  // to selectors

@@ -36,10 +36,7 @@ func Site(ctx context.Context, dir string, hosts map[string]string, o Options) (
 			p.Tree = name
 			all.Parts = append(all.Parts, p)
 		}
-		all.Directories += r.Directories
-		all.Files += r.Files
-		all.Menus += r.Menus
-		all.Lost += r.Lost
+		all.add(r.Amounts)
 		all.Annotations += r.Annotations
 		all.RobotsBytes += r.RobotsBytes
 	}

@@ -82,7 +82,6 @@ func (f *front) directory(dir string) {
 		return
 	}
 	label := f.label(dir)
-	f.result.Directories++
 	f.part(label).Directories++
 	f.checked.Add(1)
 	entries, err := f.view().Entries(dir)
@@ -136,7 +135,6 @@ func (f *front) directory(dir string) {
 	if err == nil {
 		made, comments := f.menu(dir, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(f.ctx, dir) })
 		if mapped || made.Gemtext != "" {
-			f.result.Menus++
 			f.part(label).Menus++
 		}
 		if gophermap && umn != "" {
@@ -223,7 +221,6 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 	case e.IsDir():
 		f.directory(name)
 	case e.Type().IsRegular():
-		f.result.Files++
 		f.part(f.label(name)).Files++
 		f.owned(name)
 		if f.closed(at, sandbox.MayRead) {
@@ -234,7 +231,6 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 		}
 		switch ext := strings.ToLower(path.Ext(name)); {
 		case menu.IsMenuFile(e.Name()):
-			f.result.Menus++
 			f.part(f.label(name)).Menus++
 			f.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(f.ctx, name) })
 		case ext == ".gmi" || ext == ".gemini":

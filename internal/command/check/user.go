@@ -17,8 +17,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// closed reports whether the server's user cannot read a file or directory of the tree,
-// whose own directories do not count.
+// closed reports whether the mode of a file or directory keeps the serving user out. The
+// directories above it do not count.
 func (c *checking) closed(at string, what uint32) bool {
 	if c.User == nil {
 		return errors.Is(c.User.Access(at, what), fs.ErrPermission)

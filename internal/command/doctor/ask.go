@@ -24,7 +24,8 @@ const (
 	madeByGophd = "# robots.txt made by gophd"
 )
 
-// mayNotAsk returns the finding in place of a question to a server that cannot answer well.
+// mayNotAsk returns a finding in place of questions to the server, while there are other faults
+// or no port is known.
 func (x *examination) mayNotAsk() []Finding {
 	switch {
 	case x.faults > 0 && x.Only == "":
@@ -244,7 +245,7 @@ func (x *examination) search(ctx context.Context) []Finding {
 	return okf("finds %d of the newest texts", found)
 }
 
-// shown returns the certificate that the server shows for a name.
+// shown returns the certificate that the server sends for a name.
 func (x *examination) shown(ctx context.Context, name string) (cert []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

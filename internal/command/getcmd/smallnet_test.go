@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // certificate makes one that is valid until a time.
@@ -40,31 +41,20 @@ func certificate(t *testing.T, until time.Time) tls.Certificate {
 // asks for its certificate; nil is without TLS.
 func answering(t *testing.T, cert func() *tls.Certificate, replies map[string]string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if cert != nil {
-				c = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*cert()}})
-			}
-			buf := make([]byte, 2048)
-			n, _ := c.Read(buf)
-			reply, ok := replies[strings.ReplaceAll(string(buf[:n]), l.Addr().String(), "HOST")]
-			if !ok && n > 0 {
-				t.Errorf("the request was %q", buf[:n])
-			}
-			_, _ = io.WriteString(c, reply)
-			_ = c.Close()
+	return treetest.Conns(t, func(c net.Conn) {
+		host := c.LocalAddr().String()
+		if cert != nil {
+			c = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*cert()}})
+			defer func() { _ = c.Close() }()
 		}
-	}()
-	return l.Addr().String()
+		buf := make([]byte, 2048)
+		n, _ := c.Read(buf)
+		reply, ok := replies[strings.ReplaceAll(string(buf[:n]), host, "HOST")]
+		if !ok && n > 0 {
+			t.Errorf("the request was %q", buf[:n])
+		}
+		_, _ = io.WriteString(c, reply)
+	})
 }
 
 func get(t *testing.T, url string, set func(*Get)) (string, error) {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/policy"
 )
 
@@ -32,32 +31,18 @@ func TestServedSitemap(t *testing.T) {
 	for _, file := range []string{".robots", "robots.txt"} {
 		root := t.TempDir()
 		const text = "User-agent: *\nDisallow: /a/\nSitemap: gopher://own/\n"
-		if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Write(t, root, map[string]string{file: text})
 		c := policy.Compile(policy.Input{Annotations: []policy.Annotation{{Dir: "/", File: file, Data: []byte(text)}}, Sitemaps: []string{"gopher://h/0/sitemap.xml"}})
 		for served, differs := range map[string]bool{string(c.File()): false, strings.ReplaceAll(string(c.File()), "/a/", "/b/"): true} {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			go func() {
-				for {
-					conn, err := l.Accept()
-					if err != nil {
-						return
-					}
-					_, _ = conn.Read(make([]byte, 100))
-					_, _ = io.WriteString(conn, served)
-					_ = conn.Close()
-				}
-			}()
+			addr := treetest.Conns(t, func(conn net.Conn) {
+				_, _ = conn.Read(make([]byte, 100))
+				_, _ = io.WriteString(conn, served)
+			})
 			var out bytes.Buffer
-			check := &Command{Root: root, Args: []string{"gopher://" + l.Addr().String() + "/"}, Serve: daemon.Flags{Sitemap: true}, Agent: "x", Timeout: time.Minute, Out: &out, Err: io.Discard}
-			if err = check.Check(t.Context()); errors.Is(err, exit.ErrNo) != differs || err != nil && !differs || strings.Contains(out.String(), "DIFFERS") != differs {
+			check := &Command{Root: root, Args: []string{"gopher://" + addr + "/"}, Serve: daemon.Flags{Sitemap: true}, Agent: "x", Timeout: time.Minute, Out: &out, Err: io.Discard}
+			if err := check.Check(t.Context()); errors.Is(err, exit.ErrNo) != differs || err != nil && !differs || strings.Contains(out.String(), "DIFFERS") != differs {
 				t.Errorf("%s: %v\n%s", file, err, out.String())
 			}
-			_ = l.Close()
 		}
 	}
 }

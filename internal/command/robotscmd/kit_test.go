@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/kit"
 )
@@ -18,27 +19,14 @@ import (
 // The kit of a tree says what its annotations say, and that RFC 9309 reads so.
 func TestKitOfTree(t *testing.T) {
 	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "kit")
-	for name, text := range map[string]string{".robots": "Disallow: /drafts/\nUser-agent: GPTBot\nDisallow: /\n", "a.txt": "", "drafts/b.txt": ""} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	treetest.Write(t, root, map[string]string{".robots": "Disallow: /drafts/\nUser-agent: GPTBot\nDisallow: /\n", "a.txt": "", "drafts/b.txt": ""})
 	var out bytes.Buffer
 	c := &Command{Name: "gophd robots kit", Args: []string{dir}, Root: root, Out: &out}
-	if err := c.Kit(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, c.Kit(context.Background()))
 	text, err := os.ReadFile(filepath.Join(dir, "tree.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	var k kit.Case
-	if err := json.Unmarshal(text, &k); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, json.Unmarshal(text, &k))
 	at := func(sel string) int { return slices.Index(k.Selectors, sel) }
 	if i := at("/a.txt"); i < 0 || k.Policy[0][i] != '1' || k.Readers["rfc9309"][0][i] != '1' {
 		t.Errorf("/a.txt: %+v", k)

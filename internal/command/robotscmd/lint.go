@@ -121,8 +121,8 @@ type conversion struct {
 	Lost []diag.Diagnostic `json:"lost"`
 }
 
-// Convert writes a file in another dialect, and what could not be said on
-// standard error.
+// Convert writes a file in another dialect, and lists on standard error the rules that the
+// dialect cannot express.
 func (c *Command) Convert(ctx context.Context) error {
 	if c.To == "" {
 		return exit.Usagef("gophd robots convert -from gopher -to rfc9309 robots.txt", "no -to")

@@ -116,7 +116,7 @@ type shown struct {
 	format string
 }
 
-// text returns the file, and what could not be said.
+// text returns the file, and the rules that the format cannot express.
 func (s shown) text() (text string, lost []diag.Diagnostic) {
 	file := robots.Parse(readers.RFC9309, s.snap.Robots)
 	switch s.format {
@@ -138,7 +138,7 @@ func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 	seen := map[diag.Diagnostic]bool{}
 	var list []diag.Diagnostic
 	for _, d := range problems {
-		if d.Line > 0 && s.said(lines[d.Line-1]) {
+		if d.Line > 0 && s.isExpressed(lines[d.Line-1]) {
 			continue
 		}
 		f := d
@@ -154,9 +154,9 @@ func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 	return list
 }
 
-// said reports whether nothing is lost with a line: one of the two that say that all is
-// allowed, or one that the token says.
-func (s shown) said(line string) bool {
+// isExpressed reports whether the format loses nothing by leaving out a line: the line only
+// states the default, or the token states it.
+func (s shown) isExpressed(line string) bool {
 	token := s.format == network && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
 	return token || line == "Allow: /" || line == "Disallow: /.robots"
 }
@@ -189,11 +189,11 @@ func (s shown) annotated() string {
 	for line := range strings.Lines(string(s.snap.Robots)) {
 		n++
 		if from := s.snap.Compiled.Source(n); from != nil {
-			said := diag.Place(from.File, from.Line)
-			if nothing[said] {
-				said += ": " + notThere(strings.HasPrefix(line, "Allow: "))
+			place := diag.Place(from.File, from.Line)
+			if nothing[place] {
+				place += ": " + notThere(strings.HasPrefix(line, "Allow: "))
 			}
-			fmt.Fprintf(&b, "# %s\n", said)
+			fmt.Fprintf(&b, "# %s\n", place)
 		}
 		b.WriteString(line)
 	}

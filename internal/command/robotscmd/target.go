@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/gophd/gophd/internal/command/exit"
 
@@ -24,7 +23,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// ruleSource is a robots file of any kind, ready to be asked.
+// ruleSource is the source of an answer: a robots file, a directory or an IRC network.
 type ruleSource struct {
 	name     string // as shown before a line number
 	file     *robots.File
@@ -110,15 +109,6 @@ func (c *Command) loadPath(name string, dialect readers.Dialect) (ruleSource, er
 	return c.readSource(name, dialect, r)
 }
 
-// hostTimeout returns the time that a host has.
-func (c *Command) hostTimeout() (time.Duration, error) {
-	d := c.Timeout
-	if d <= 0 {
-		return 0, exit.Usagef("how long to wait for a host, such as -timeout 30s", "-timeout %s", d)
-	}
-	return d, nil
-}
-
 // dialectOf returns the dialect that a flag names.
 func dialectOf(flag, name string, otherwise readers.Dialect) (readers.Dialect, error) {
 	if name == "" {
@@ -158,7 +148,7 @@ func (c *Command) loadURL(ctx context.Context, target string) (ruleSource, error
 	return ruleSource{name: a.URL, gopher: strings.HasPrefix(a.URL, "gopher"), file: a.File}, nil
 }
 
-// received tells what a host sent in place of a robots file.
+// received describes what a host sent in place of a robots file.
 func received(instead error) string {
 	if status, ok := errors.AsType[*client.StatusError](instead); ok {
 		instead = status
@@ -171,12 +161,12 @@ func received(instead error) string {
 
 // fetchRobots gets the robots file of a host that can be reached.
 func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostRules, error) {
-	timeout, err := c.hostTimeout()
+	config, err := c.hostTLS()
 	if err != nil {
 		return nil, err
 	}
-	fetcher := &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: c.tlsConfig()}
-	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: timeout, Fetcher: fetcher, Limit: c.MaxSize}
+	fetcher := &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: config}
+	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: c.Timeout, Fetcher: fetcher, Limit: c.MaxSize}
 	if c.Dialect != "" {
 		dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
 		if err != nil {
@@ -184,7 +174,7 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 		}
 		asking.Dialect = func(string) readers.Dialect { return dialect }
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	a, err := asking.Get(ctx, target)
 	switch {
@@ -198,11 +188,15 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 	return a, nil
 }
 
-func (c *Command) tlsConfig() *tls.Config {
-	if !c.Insecure {
-		return nil
+// hostTLS returns the configuration of TLS for a host, after it has checked -timeout.
+func (c *Command) hostTLS() (*tls.Config, error) {
+	switch {
+	case c.Timeout <= 0:
+		return nil, exit.Usagef("how long to wait for a host, such as -timeout 30s", "-timeout %s", c.Timeout)
+	case c.Insecure:
+		return &tls.Config{InsecureSkipVerify: true}, nil
 	}
-	return &tls.Config{InsecureSkipVerify: true}
+	return nil, nil
 }
 
 func unreachable(target string, err error) error {
@@ -222,11 +216,11 @@ func (c *Command) loadNetwork(ctx context.Context, target string) (ruleSource, e
 	if c.Dialect != "" {
 		return ruleSource{}, exit.Usagef("leave it out", "-dialect %s: a network has no robots.txt", c.Dialect)
 	}
-	timeout, err := c.hostTimeout()
+	config, err := c.hostTLS()
 	if err != nil {
 		return ruleSource{}, err
 	}
-	network := irc.Visitor{Timeout: timeout, Limit: c.MaxSize, TLS: c.tlsConfig()}
+	network := irc.Visitor{Timeout: c.Timeout, Limit: c.MaxSize, TLS: config}
 	crawler, problems, err := network.Crawler(ctx, target)
 	if err != nil {
 		return ruleSource{}, exit.Hint(err, unreachableHint(err))

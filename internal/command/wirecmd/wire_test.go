@@ -12,25 +12,8 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/treetest"
 )
-
-// listen serves each connection with f.
-func listen(t *testing.T, f func(c net.Conn)) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
-			go func() {
-				f(c)
-				_ = c.Close()
-			}()
-		}
-	}()
-	return l.Addr().String()
-}
 
 const root = "1Phlog\t/phlog/\th.example\t70\r\niHello\t\t\t\r\n.\r\n"
 
@@ -86,12 +69,12 @@ func asked(t *testing.T, w *Wire, address string) map[string]finding {
 // TestJudged: a server that does all as it should has nothing wrong, one that does
 // nothing so has what it does wrong named.
 func TestJudged(t *testing.T) {
-	for name, f := range asked(t, &Wire{Timeout: time.Second}, listen(t, tidy)) {
+	for name, f := range asked(t, &Wire{Timeout: time.Second}, treetest.Conns(t, tidy)) {
 		if f.Grade == "wrong" || f.Meaning == "" || f.Document == "" {
 			t.Errorf("tidy: %s: %+v", name, f)
 		}
 	}
-	found := asked(t, &Wire{Timeout: 100 * time.Millisecond}, listen(t, sloppy))
+	found := asked(t, &Wire{Timeout: 100 * time.Millisecond}, treetest.Conns(t, sloppy))
 	for _, name := range []string{
 		"the root: an empty line", "its lines: four fields, a port", "its last line is a dot", "the server closes", "URL:javascript:",
 		".. to the root of the disk", "%2e%2e/", `..\`, "control bytes", "4,000 bytes", "64 KiB without an end", "HTTP",
@@ -125,7 +108,7 @@ func TestHarmless(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	address := listen(t, tidy)
+	address := treetest.Conns(t, tidy)
 	var out strings.Builder
 	w := &Wire{Timeout: time.Second, Out: &out}
 	if err := w.Run(t.Context(), []string{address, address}); err != nil || strings.Count(out.String(), "\n") != len(probes)+2 || !strings.HasPrefix(out.String(), "| request | by | 127.") {
@@ -133,7 +116,7 @@ func TestRun(t *testing.T) {
 	}
 	out.Reset()
 	w.JSON = true
-	if err := w.Run(t.Context(), []string{listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\n") })}); !errors.Is(err, exit.ErrNo) || !strings.Contains(out.String(), `"grade": "wrong"`) {
+	if err := w.Run(t.Context(), []string{treetest.Conns(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\n") })}); !errors.Is(err, exit.ErrNo) || !strings.Contains(out.String(), `"grade": "wrong"`) {
 		t.Errorf("%v\n%.200s", err, out.String())
 	}
 	ctx, cancel := context.WithCancel(t.Context())

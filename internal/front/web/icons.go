@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
 	"maps"
 	"slices"
@@ -27,14 +28,13 @@ var icons = map[string]struct{ name, path string }{
 	"video":    {"video", "M2 3h12v10H2zM6.5 5.500v5l4-2.500z"},
 }
 
-// iconNames are the icons of item types by the types' names.
-var iconNames = map[string]string{"archive": "archive", "calendar": "calendar", "event": "calendar", "document": "document", "PDF": "document",
-	"file": "file", "mail": "mail", "phone book": "people", "picture": "picture", "search": "search", "sound": "sound", "telnet": "terminal",
-	"video": "video"}
+// iconNames are the icons of item types whose names differ from their icon's.
+var iconNames = map[string]string{"event": "calendar", "PDF": "document", "phone book": "people", "telnet": "terminal"}
 
 // iconOf returns the name of an item's icon, or "".
 func iconOf(it menu.Item, t answer.Target) string {
-	if name := iconNames[menu.TypeName(it.Type)]; name != "" && !(t.Asks && t.Path != "") {
+	kind := menu.TypeName(it.Type)
+	if name := cmp.Or(iconNames[kind], kind); icons[name].path != "" && !(t.Asks && t.Path != "") {
 		return name // a form shows by itself that it searches
 	}
 	if t.URL != "" {

@@ -25,7 +25,7 @@ func (p *page) menu(w *pageWriter, q *answer.Asked, items []menu.Item) {
 			b, above = p.untitled(b)
 		}
 		if !b.Drawn {
-			p.plain(w, q, b.Items)
+			p.plain(w, q, b.Items, "")
 			continue
 		}
 		n := len(b.Items)
@@ -82,25 +82,26 @@ func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
 	return b, false
 }
 
-// inRuns calls f for each run of items that are all info lines or all links.
-func inRuns(items []menu.Item, f func(info bool, run []menu.Item)) {
+// plain renders items that are not drawn: runs of info lines, and of links as lists of a class.
+// Among the results of a search, the path at the end of a label is shown separately.
+func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item, class string) {
 	for len(items) > 0 {
 		info := answer.IsInfo(items[0])
 		n := slices.IndexFunc(items, func(it menu.Item) bool { return answer.IsInfo(it) != info && !it.Below })
 		if n < 0 {
 			n = len(items)
 		}
-		f(info, items[:n])
+		run := items[:n]
 		items = items[n:]
-	}
-}
-
-// plain renders the items of a block that is not drawn.
-func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item) {
-	inRuns(items, func(info bool, run []menu.Item) {
 		if !info {
-			w.block("list", list{Links: p.links(w, q, run)})
-			return
+			links := p.links(w, q, run)
+			for i, l := range links {
+				if at := strings.LastIndex(l.Label, " (/"); class == results && at > 0 && strings.HasSuffix(l.Label, ")") {
+					links[i].Label, links[i].Note = l.Label[:at], strings.TrimSuffix(l.Label[at+2:], ")")
+				}
+			}
+			w.block("list", list{class, links})
+			continue
 		}
 		var lines []string
 		for _, it := range run {
@@ -113,8 +114,11 @@ func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item) {
 			lines = append(lines, it.Label)
 		}
 		w.info(readable([]byte(strings.Join(lines, "\n"))))
-	})
+	}
 }
+
+// results is the class of the list of a search's results.
+const results = "results"
 
 // A list is what the template of this name shows.
 type list struct {
@@ -170,24 +174,6 @@ func isWords(text string) bool {
 		}
 	}
 	return 10*letters >= 8*all
-}
-
-// results renders the items of a source, such as search results.
-func (p *page) results(w *pageWriter, q *answer.Asked, items []menu.Item) {
-	inRuns(items, func(info bool, run []menu.Item) {
-		if info {
-			p.plain(w, q, run)
-			return
-		}
-		links := p.links(w, q, run)
-		for i, l := range links {
-			// Show the path of the label separately.
-			if at := strings.LastIndex(l.Label, " (/"); at > 0 && strings.HasSuffix(l.Label, ")") {
-				links[i].Label, links[i].Note = l.Label[:at], strings.TrimSuffix(l.Label[at+2:], ")")
-			}
-		}
-		w.block("list", list{"results", links})
-	})
 }
 
 // marked highlights the words that a search has found.

@@ -95,7 +95,6 @@ const rawCSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 // render returns a page as HTML.
 func (p *page) render() []byte {
-	p.look = cmp.Or(p.look, looks[""])
 	var above, below bytes.Buffer
 	err := pages.ExecuteTemplate(&above, "above", p)
 	err = cmp.Or(err, pages.ExecuteTemplate(&below, "below", p))

@@ -58,7 +58,7 @@ func stream(w http.ResponseWriter, r *http.Request, body io.Reader, zip bool) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	made := &noting{Reader: body}
+	made := &errorReader{Reader: body}
 	if zip {
 		z := gzip.NewWriter(w)
 		if _, err := io.Copy(z, made); err == nil {
@@ -70,13 +70,13 @@ func stream(w http.ResponseWriter, r *http.Request, body io.Reader, zip bool) {
 	asRecorder(w).broke = made.err
 }
 
-// noting is a reader that records its error.
-type noting struct {
+// errorReader is a reader that records its error.
+type errorReader struct {
 	io.Reader
 	err error
 }
 
-func (r *noting) Read(p []byte) (int, error) {
+func (r *errorReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if !errors.Is(err, io.EOF) {
 		r.err = err

@@ -281,7 +281,7 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error)
 		if v.Search && a.Class == answer.Menu { // each page has the form
 			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool { return it.Type == menu.TypeSearch && it.Selector == "/search" })
 		}
-		p.results(w, q, items)
+		p.plain(w, q, items, results)
 	case a.Gemtext != "":
 		text, _, err := q.Read(a.Gemtext, maxText)
 		if err != nil {
