@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -20,9 +19,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/feed"
-	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/front/smallnet"
-	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
@@ -135,7 +132,7 @@ func TestAbuseBounds(t *testing.T) {
 			var addrs []string
 			for _, name := range hosts {
 				host := &answer.Host{Site: tree, Limiter: limiter, Cache: kept, Before: []answer.Source{prints{}}, Beside: []answer.Source{&feed.Feeds{}, &sitemap.Sitemaps{Site: tree}, reads{}}}
-				addrs = append(addrs, serve(t, host, name, f.protocol))
+				addrs = append(addrs, serve(t, host, name, f.protocol, netip.MustParsePrefix("127.0.0.1/32")))
 			}
 			for sel, requests := range kinds {
 				if f.name == "Finger" && !strings.HasSuffix(sel, "ann/") {
@@ -158,34 +155,6 @@ func TestAbuseBounds(t *testing.T) {
 			}
 		}
 	}
-}
-
-// serve serves a host over one front.
-func serve(t *testing.T, host *answer.Host, name string, protocol func(*smallnet.Protocols) *server.Protocol) (addr string) {
-	named := func(r *server.Request) *server.Request {
-		own := *r
-		own.Host, own.Port = name, 70
-		return &own
-	}
-	pages := &web.Pages{Host: host}
-	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, named(r) }}
-	s := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: name, MaxConnsPerIP: -1, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
-	small := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) { return host, named(r), true }}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	treetest.Must(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() {
-		if protocol == nil {
-			ended <- s.Serve(ctx, l)
-			return
-		}
-		p := protocol(small)
-		p.TLS = false // which is the server's business
-		ended <- s.ServeProtocol(ctx, l, p)
-	}()
-	t.Cleanup(func() { stop(); treetest.Must(t, <-ended) })
-	return l.Addr().String()
 }
 
 // fifth is the request of the fifth address.

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"regexp"
@@ -54,45 +55,39 @@ func (h *hole) serve(t *testing.T) {
 	treetest.Write(t, dir, h.files)
 	s, err := site.Open(dir, site.Config{Watch: site.WatchOff})
 	treetest.Must(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 8)
-	running := 1
-	go func() { ended <- s.Run(ctx) }()
-	h.snap, err = s.Snapshot(ctx)
+	treetest.Run(t, s.Run)
+	h.snap, err = s.Snapshot(t.Context())
 	treetest.Must(t, err)
-
 	host := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965}, Before: h.before, Beside: []answer.Source{&feed.Feeds{HTML: web.Entry}}, Cache: answer.NewCache(1 << 20)}
-	front := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) {
-		own := *r
-		own.Host, own.Port = "h", 70
-		return host, &own, true
-	}}
-	pages := &web.Pages{Host: host}
-	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, r }}
-	srv := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: "h", Port: 70, MaxConnsPerIP: -1}
-	gemini := front.Gemini()
-	gemini.TLS = false // which is the server's business
 	h.at = map[string]string{}
-	for name, p := range map[string]*server.Protocol{"gopher": nil, "gemini": gemini, "spartan": front.Spartan(), "nex": front.Nex()} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		treetest.Must(t, err)
-		h.at[name] = l.Addr().String()
-		running++
-		go func() {
-			if p == nil {
-				ended <- srv.Serve(ctx, l)
-			} else {
-				ended <- srv.ServeProtocol(ctx, l, p)
-			}
-		}()
+	for name, protocol := range map[string]func(*smallnet.Protocols) *server.Protocol{"gopher": nil, "gemini": (*smallnet.Protocols).Gemini, "spartan": (*smallnet.Protocols).Spartan, "nex": (*smallnet.Protocols).Nex} {
+		h.at[name] = serve(t, host, "h", protocol)
 	}
 	h.at["http"] = h.at["gopher"]
-	t.Cleanup(func() {
-		stop()
-		for range running {
-			<-ended
+}
+
+// serve serves a host over one front.
+func serve(t *testing.T, host *answer.Host, name string, protocol func(*smallnet.Protocols) *server.Protocol, proxies ...netip.Prefix) (addr string) {
+	named := func(r *server.Request) *server.Request {
+		own := *r
+		own.Host, own.Port = name, 70
+		return &own
+	}
+	pages := &web.Pages{Host: host}
+	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, named(r) }}
+	s := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: name, Port: 70, MaxConnsPerIP: -1, TrustProxy: proxies}
+	small := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) { return host, named(r), true }}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	treetest.Must(t, err)
+	treetest.Run(t, func(ctx context.Context) error {
+		if protocol == nil {
+			return s.Serve(ctx, l)
 		}
+		p := protocol(small)
+		p.TLS = false // which is the server's business
+		return s.ServeProtocol(ctx, l, p)
 	})
+	return l.Addr().String()
 }
 
 // fill makes the files of a directory, some maps that link them, and annotations.

@@ -141,14 +141,9 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	treetest.Must(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 2)
-	go func() { ended <- s.Run(ctx) }()
-	go func() { ended <- srv.ServeProtocol(ctx, l, p) }()
-	t.Cleanup(func() { stop(); <-ended; <-ended })
-	if _, err := s.Snapshot(ctx); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Run(t, s.Run, func(ctx context.Context) error { return srv.ServeProtocol(ctx, l, p) })
+	_, err = s.Snapshot(t.Context())
+	treetest.Must(t, err)
 	return func(request string) string {
 		c, err := net.Dial("tcp", l.Addr().String())
 		treetest.Must(t, err)
@@ -156,9 +151,8 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 		if p.Name == "gemini" {
 			c = tls.Client(c, &tls.Config{InsecureSkipVerify: true, VerifyPeerCertificate: func([][]byte, [][]*x509.Certificate) error { return nil }})
 		}
-		if _, err := io.WriteString(c, request); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.WriteString(c, request)
+		treetest.Must(t, err)
 		reply, err := io.ReadAll(c) // with TLS, an error if there is no close_notify
 		if err != nil {
 			t.Errorf("%q: %v", request, err)
