@@ -112,9 +112,6 @@ func (r *Reply) Read(p []byte) (n int, err error) {
 	return n, r.err
 }
 
-// Err returns the error that ended the reply: io.EOF, if the server closed it.
-func (r *Reply) Err() error { return r.err }
-
 // Close closes the connection.
 func (r *Reply) Close() error { return r.conn.Close() }
 
