@@ -75,7 +75,7 @@ func classesOf(notes []*note, names *names) []*class {
 		return ok && robots[i].hasGroup()
 	}
 	if slices.ContainsFunc(virtual, isVirtual) {
-		for _, token := range virtual { // each has a group, if only one like that for everybody
+		for _, token := range virtual { // each gets a group, even one with the lines of *
 			i := names.add(token, "")
 			if int(i) == len(robots) {
 				robots = append(robots, treated{})
@@ -93,8 +93,8 @@ func classesOf(notes []*note, names *names) []*class {
 	list := []*class{{token: "*", robot: everybody, names: []string{"*"}}}
 	for i := range robots {
 		r, name := &robots[i], names.robots[i]
-		// A robot that nothing is said about has a group only if readers of 1994 would
-		// take another one's.
+		// A robot without lines of its own needs a group only if readers of 1994 would
+		// otherwise apply the group of a name that is a part of its own.
 		hasPart := false
 		if r.named && !r.hasGroup() {
 			parts(name.token, names.of, func(part string) { hasPart = hasPart || robots[names.of[part]].hasGroup() })
@@ -129,8 +129,7 @@ func compareNames(a, b string) int {
 // length are rare: a longer one is compared with each of the others.
 const maxParts = 256
 
-// parts calls fn for every proper part of a name that is a name, too, once for each place
-// where it stands.
+// parts calls fn once for every proper part of a name that is itself one of names.
 func parts[T any](name string, names map[string]T, fn func(part string)) {
 	name = strings.ToLower(name)
 	if len(name) > maxParts {

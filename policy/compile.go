@@ -87,7 +87,7 @@ type Compiled struct {
 	classes  []*class
 
 	names         names
-	veronica      func() *readers.Matcher // what the policy says to her; nil: no annotation names her
+	veronica      func() *readers.Matcher // the policy for veronica; nil: no annotation names that robot
 	rulesVeronica []*rule
 
 	verdicts
@@ -131,26 +131,25 @@ type work struct {
 	all       []*composition   // one per class; the first is for everybody
 	found     []Report         // by the proof
 
-	lines func() map[string]string // that deny programs: their flags
+	lines func() map[string]string // flags of programs, by the patterns that deny them
 
-	// What the proof has refused. It stays when the annotations are read again.
+	// What the proof has rejected; kept when the annotations are read again.
 	left  map[string]bool // directories whose annotations are left out
 	cured []denial        // directories that are denied
 
 	// If the file is too large.
-	cut       bool           // the section for weak readers says only what others do not
+	cut       bool           // the group for weak readers omits what the * group has
 	joinable  []string       // top-level directories that name robots, the dearest first
 	joins     int            // how many of them are joined
 	borrowers []borrower     // the dearest first, without those that are denied
 	finals    map[string]int // by top-level directory, bytes of the root's Finals below Allows
 }
 
-// alias is a link to a directory or a file. Robots read what it leads to under its real
-// name.
+// alias is an alias with the rule that denies it.
 type alias struct {
 	uri    string // of the link
 	target string // what robots read, as a pattern
-	rule   *rule  // it denies the link
+	rule   *rule  // denies the link
 }
 
 // read reads the annotations, directory by directory.

@@ -16,18 +16,18 @@ type composition struct {
 	*class
 	rules   []*rule // those that count, in the order of directories
 	struck  []strike
-	carried []strike // an Allow below which lines of a Disallow stand that close its own path
+	carried []strike // Allows whose own path a carried Disallow closes
 	uses    []*use
 }
 
-// strike is an Allow that does not count, because another rule overrides it.
+// strike is an Allow and the rule that overrides it.
 type strike struct{ allow, by *rule }
 
 // composer puts the annotations together for one class.
 type composer struct {
 	*composition
 	programs []program
-	above    []level // the directories on the way to the one that is looked at
+	above    []level // the directories on the way down to the current one
 	below    []*rule // lines that are carried below Allows
 }
 
@@ -42,7 +42,7 @@ type level struct {
 type guard struct {
 	*rule
 	named bool // it names the robot; else it is a Final
-	alone bool // no Allow of its group counts, since the robot has a group of its own
+	alone bool // the Allows beside it do not apply, since the robot has a group of its own
 }
 
 // compose makes the composition of a class. notes holds the directories that are read
@@ -226,7 +226,7 @@ func (c *composition) aliases(aliases []alias) (denied bool) {
 	return denied
 }
 
-// isShownBy reports whether an alias shows what a rule may deny under its target.
+// isShownBy reports whether an alias would show what a rule denies under its target.
 func (a alias) isShownBy(d *rule) bool {
 	switch {
 	case d.allow || !meets(d.uri, a.target):

@@ -119,7 +119,7 @@ func (r *reader) usage(l readers.Line) {
 		return // those for everybody count for robots with rules of their own, too
 	}
 	path, list := "/", trimSpaces(l.Value)
-	onlyNo := list != l.Value // what permits something does not count where blanks are odd
+	onlyNo := list != l.Value // where blanks outside ASCII surround the value, only n counts
 	if strings.HasPrefix(list, "/") {
 		path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
 	}
@@ -216,9 +216,9 @@ func usesOf(c *class, notes []*note) (list []*use) {
 	return list
 }
 
-// useOf returns the line at a path: of all lines that hold there, shortest path first,
-// the last that counts for a key. What is stated for everybody does not count beside what
-// the same annotation states of the key by name, and a y not below an n by name.
+// useOf returns the line at a path, of the lines that apply there, shortest path first: for
+// each key the last value that counts. A value for everybody does not count if the same
+// annotation states the key by name, and a y does not if an annotation above has an n by name.
 func useOf(lines []stated, at *usageLine) *use {
 	type named struct {
 		by  *note

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// veronica is the name of the group for readers that know only Disallow and *:
-// Veronica-2 takes it by its name, strict Gopher readers take every Disallow of the file,
-// and readers after RFC 9309 do not look at it.
+// veronica names the group for readers that know only Disallow and *. Veronica-2 chooses
+// it by name, strict Gopher readers obey every Disallow of the file, and readers of RFC 9309
+// ignore groups for other robots.
 const veronica = "veronica"
 
 // noRobot is no robot's name: its group is for readers that take every Disallow.
 const noRobot = "gopher-strict"
 
-// nothing is a selector that is never answered: the server refuses dotfiles. A group that
-// would deny nothing denies it, since readers differ over groups without a Disallow.
+// nothing is a selector that the server never answers, since it refuses dotfiles. Groups
+// without a Disallow deny it, since readers treat empty groups differently.
 const nothing = "/.robots"
 
 // header is the first line of the file. Readers of 1994 take an empty line for the end of
@@ -132,8 +132,8 @@ func (c *composition) weakLines() []line {
 // rule.
 func (r *rule) isWeak() bool { return r.hazard || isAnchored(r.uri) }
 
-// weakText returns the weak form as it is written. ok is false if it contains nothing
-// of the name, so that it would deny the whole directory.
+// weakText returns the weak form as a line of the file. ok is false if no byte of the name
+// remains in it: it would deny the whole directory.
 func (r *rule) weakText() (text string, ok bool) {
 	left := strings.Trim(strings.TrimPrefix(strings.TrimPrefix(r.weak, r.of.at.weak), "/"), "*")
 	whole := strings.TrimPrefix(withoutEnd(r.uri), r.of.at.uri) == "/"

@@ -74,11 +74,11 @@ func (all *names) add(token, full string) int32 {
 // everybody is in place of the number of a robot that no annotation names.
 const everybody int32 = -1
 
-// naming says which groups of an annotation name a robot.
+// naming is a robot and the set of groups that name it.
 type naming struct{ robot, set int32 }
 
-// set is the groups that name a robot. Sets that say the same have the same number; zero
-// says nothing.
+// set holds the groups of an annotation that name a robot. Sets with equal lines share a
+// number, which is 0 if they have none.
 type set struct {
 	groups []*group
 	number int
@@ -91,8 +91,8 @@ type group struct {
 	line    int // of its first User-agent; 0: there is none
 	rules   []*rule
 	prefs   []*usageLine
-	says    bool // it has a rule, if only an empty Disallow
-	prefers bool // it has a Content-Usage line, if only of what nobody can ask for
+	says    bool // it has an Allow, Disallow or Final, even an empty one
+	prefers bool // it has a Content-Usage line, even for a path that no request can have
 }
 
 // rule is a line of an annotation, or one that follows from the policy. Its pattern
@@ -101,11 +101,11 @@ type rule struct {
 	form
 	allow bool
 	final bool
-	value string // as it was written; of what no author wrote, why it is there
+	value string // as written; of a rule without an author, the reason for it
 	file  string
 	line  int    // 0: the annotation as a whole
-	of    *note  // the directory that needs the rule
-	below *rule  // it is carried below this Allow
+	of    *note  // the directory that the rule belongs to
+	below *rule  // the Allow below which it is carried, or nil
 	whole bool   // it denies a directory as a whole, or an alias
 	links string // of an alias: the directory that robots read in its place
 
@@ -164,7 +164,7 @@ type reader struct {
 	everybody []string // the robots that lines for everybody are for; nil: everybody
 
 	names  *names
-	clean  map[string]bool    // texts in which package lint finds nothing
+	clean  map[string]bool    // texts without findings of package lint
 	groups map[int32][]*group // that name a robot
 }
 
@@ -254,7 +254,7 @@ func (r *reader) number() {
 	}
 }
 
-// text is equal for groups that say the same.
+// text returns the lines of a group, sorted: equal for groups with the same meaning.
 func (g *group) text() string {
 	lines := []string{fmt.Sprintln(g.says, g.prefers)}
 	for _, r := range g.rules {

@@ -57,7 +57,7 @@ func formOf(pieces []string, end, last bool) form {
 		if i > 0 {
 			uri, raw, weak = append(uri, '*'), append(raw, '*'), append(weak, '*')
 		}
-		tail := len(p) // from here on the end of the line would lose bytes, or anchor
+		tail := len(p) // where blanks begin that readers trim, and $ that they take for anchors
 		if last && i == len(pieces)-1 {
 			tail = len(strings.TrimRightFunc(p, func(c rune) bool { return c == '$' || isSpace(c) }))
 		}
@@ -88,8 +88,8 @@ func formOf(pieces []string, end, last bool) form {
 	return f
 }
 
-// endsLine reports whether some reader takes a character for the end of a line, or whether a
-// terminal obeys it: the controls of ASCII and of U+0080 to U+009F.
+// endsLine reports whether some reader ends a line at a character, or a terminal interprets
+// it as a control: those of ASCII, and U+0080 to U+009F.
 func endsLine(c rune) bool {
 	return c < ' ' || 0x7f <= c && c <= 0x9f || c == 0x2028 || c == 0x2029
 }

@@ -141,8 +141,8 @@ func (w *work) cure(f proof.Finding, tried []denial) bool {
 	return false
 }
 
-// isCut reports whether a leak is there since the group for weak readers is cut, and gives
-// it a reason.
+// isCut reports whether a leak results from the shortened group for weak readers, and sets
+// its code.
 func (w *work) isCut(f *proof.Finding) bool {
 	isHers := slices.ContainsFunc(w.readers, func(r readers.Reader) bool { return r.Name == f.Reader && r.Agent == veronica })
 	if !w.cut || !isHers || w.veronica != nil {
@@ -160,7 +160,7 @@ func (w *work) isDeniedWhole(dir string) bool {
 	return slices.ContainsFunc(w.shut, func(sel string) bool { return strings.HasPrefix(dir, sel) })
 }
 
-// named makes the report of a leak that has a reason.
+// named makes the report of a leak with a code.
 func (w *work) named(f proof.Finding) Report {
 	file, line := f.File, f.Line
 	isAllows := f.Code == CodeDigits || f.Code == CodeIndex || f.Code == CodeName || f.File == "" // what the Allow opens
@@ -228,7 +228,7 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	return r, by.links == "" && (isExact || isSeen)
 }
 
-// handWritten reports what a reader does not take as its author meant it.
+// handWritten reports a line of a hand-written file that a reader interprets differently.
 func (w *work) handWritten(f proof.Finding) Report {
 	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: some readers interpret it differently")
 	r.Readers = []string{f.Reader}

@@ -32,7 +32,7 @@ func NewReport(code, file string, line int, message string) Report {
 	return r
 }
 
-// reportOf returns a report of nothing but a diagnostic.
+// reportOf returns a report with a diagnostic and empty lists.
 func reportOf(d diag.Diagnostic) Report {
 	return Report{Diagnostic: d, Readers: []string{}, Victims: []string{}, Leaks: []string{}} // lists in JSON, never null
 }
@@ -360,8 +360,8 @@ func gather(reports []Report, rows []readers.Reader) []Report {
 	return list
 }
 
-// cure changes the hint of an over-block to what helps the readers that it is about: lines
-// for veronica help her alone.
+// cure adapts the hint of an over-block to its readers: lines for veronica help that reader
+// alone.
 func (r *Report) cure(rows []readers.Reader) {
 	if r.Code != CodeOverBlock {
 		return

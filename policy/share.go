@@ -45,8 +45,8 @@ func (w *work) tooLarge() {
 	}
 }
 
-// measure adds what Allows of annotations cost below each Final of the root: a line for
-// each pair that may match the same name.
+// measure adds to the size of each note the lines that carry the root's Finals below its
+// Allows: one for each pair that may match the same name.
 func (w *work) measure() {
 	root := w.notes[0]
 	w.finals = map[string]int{}
@@ -193,7 +193,7 @@ func joinedSizes(notes []*note) map[string]int {
 	return sizes
 }
 
-// bill says about how many bytes of the file each top-level directory takes.
+// bill estimates how many bytes of the file each top-level directory takes.
 type bill struct {
 	size  int            // of the file
 	scale float64        // bytes of the file for one of the bill
@@ -254,7 +254,7 @@ func sizeOf(groups []*group) (size int) {
 	return size
 }
 
-// charge returns what a directory pays for.
+// charge returns the bytes of the file that count against a directory's share.
 func (b *bill) charge(top string) int {
 	return int(b.scale * float64(b.lines[top]+b.named[top]))
 }

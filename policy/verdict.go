@@ -10,21 +10,21 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// verdicts holds a file as the readers take it. The file gives readers of RFC 9309 exactly
-// the policy, so the policy of a selector is read from it.
+// verdicts holds a file as each reader interprets it. To readers of RFC 9309 the file is
+// exactly the policy, so the policy of a selector is read from it.
 type verdicts struct {
 	robots []judged
 	asked  []asked
 }
 
-// judged is what the policy says to the robots of a class.
+// judged is the policy for the robots of a class.
 type judged struct {
 	agent  string // one of them; "*" for all that no annotation names
 	rules  *robots.Rules
 	denies func(uri string) bool
 }
 
-// asked holds a file as one kind of reader takes it.
+// asked holds a file as one kind of reader interprets it.
 type asked struct {
 	reader   readers.Reader
 	matchers func() []*readers.Matcher // one for each class; nil: its robots do not read so
@@ -48,8 +48,8 @@ func (c *Compiled) judge() (v verdicts) {
 	return v
 }
 
-// matchers returns the file as one kind of reader takes it, for the robots of each class
-// that read so.
+// matchers returns the rules that one kind of reader obeys, for each class; nil for classes
+// whose robots are of another kind.
 func (v *verdicts) matchers(r readers.Reader, file *readers.Parsed) (list []*readers.Matcher) {
 	reading := r.ReadFile(file)
 	isNamed := slices.ContainsFunc(v.robots, func(j judged) bool { return j.agent == r.Agent })
@@ -265,8 +265,8 @@ func (c *Compiled) groupsFor(agent, file string) []*group {
 	return c.notes[i].groupsOf(robot)
 }
 
-// sourceFor is Source for a robot: of robots that are treated alike, each has the line that
-// names it.
+// sourceFor is Source for one robot. Robots that are treated alike share a line of the file,
+// but each annotation line that names the robot is its own source.
 func (c *Compiled) sourceFor(agent string, line int) *RuleSource {
 	src := c.Source(line)
 	if src == nil {

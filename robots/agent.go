@@ -58,7 +58,7 @@ func (f *File) Agent(name string) *Rules {
 	return r
 }
 
-// isFor reports whether other rules are the same.
+// isFor reports whether other rules are of the same groups, for the same reason.
 func (r *Rules) isFor(o *Rules) bool {
 	return r.reason == o.reason && slices.Equal(r.groups, o.groups)
 }

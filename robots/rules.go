@@ -90,7 +90,7 @@ type Rules struct {
 
 	asked atomic.Bool // the first question has been asked
 	once  sync.Once
-	made  atomic.Pointer[index] // makes later questions fast
+	made  atomic.Pointer[index] // for all but the first question
 	usage atomic.Pointer[usageIndex]
 }
 

@@ -309,7 +309,7 @@ func (r *Reader) mayMatch(p, form string) bool {
 	return strings.Contains(form[i:], rest[:n])
 }
 
-// stands reports whether a byte of a pattern surely stands for itself.
+// stands reports whether a byte of a pattern always matches itself alone.
 func (r *Reader) stands(c byte) bool {
 	return c != '*' && c != '$' && (r.Escapes == AsWritten || selector.IsNormalByte(c))
 }

@@ -48,8 +48,8 @@ func Plain(sel string) bool {
 	return true
 }
 
-// Append appends a selector in the form. The form of a beginning that ends in a
-// slash is the beginning of the form.
+// Append appends a selector in the form. For a prefix of a selector that ends in a slash,
+// it appends a prefix of the selector's form.
 func (f Form) Append(b []byte, sel string) []byte {
 	switch f {
 	case URI:
@@ -387,7 +387,8 @@ func (r *Reader) pattern(value string) (p Pattern, ok bool) {
 	return p, true
 }
 
-// written returns a value as the reader writes it, and what else it compares; "": nothing.
+// written returns a value in the reader's form, and a second value that it compares as well,
+// or "".
 func (r *Reader) written(value string) (written, decoded string) {
 	switch r.Escapes {
 	case Letter:

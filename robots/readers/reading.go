@@ -28,7 +28,7 @@ const (
 	longName  = 64 // bytes
 )
 
-// index puts the groups under the names that readers may compare.
+// index finds groups by the names that readers may compare.
 func index(f *Grouped) *named {
 	n := &named{Grouped: f, byName: map[string][]int{}}
 	for i := range f.Groups {
@@ -56,8 +56,8 @@ func namesOf(f *Grouped, group int) (names []string) {
 	return slices.Compact(names)
 }
 
-// about returns the file with those groups alone that may bind a robot, so that a reader
-// need not compare all names. Groups that share a name with one of these stay, too.
+// about returns the file with only the groups that may bind a robot, so that a reader need
+// not compare all names, and the groups that share a name with one of these.
 func (n *named) about(robot string) *Grouped {
 	if len(n.byName) < manyNames || len(robot) > longName {
 		return n.Grouped

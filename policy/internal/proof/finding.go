@@ -26,7 +26,7 @@ const (
 
 const maxExamples = 2
 
-// compare records what one reader does not keep.
+// compare records the rules that one reader violates.
 func (c *checker) compare(row int, robot string, v *view) {
 	c.Rows[row].Rules += len(v.policy.rules)
 	for _, l := range v.leaks() {
@@ -72,8 +72,8 @@ func isExact(r readers.Reader) bool {
 	return r.Allow && r.Star && r.Dollar && r.Groups && r.Choice == readers.LongestPattern && slices.Equal(r.Forms, exact.Forms)
 }
 
-// compareWeak records what a reader that cannot know the policy is denied beyond it, if
-// there is an example.
+// compareWeak records what the file denies beyond the policy to a reader that cannot express
+// the policy, if there is an example.
 func (c *checker) compareWeak(row int, robot string, v *view) {
 	for _, a := range v.policy.holes {
 		denied := slices.ContainsFunc(symbols(v.reader.Forms[0], &a.Pattern), func(text string) bool { return !v.all.Permits(text) })
@@ -96,7 +96,7 @@ func (c *checker) compareWeak(row int, robot string, v *view) {
 	}
 }
 
-// about names the rule that is not kept.
+// about sets the rule that is violated.
 func (f *Finding) about(r *counted) {
 	f.File, f.Line, f.Dir, f.Pattern = r.file, r.line, r.dir, r.String()
 }
@@ -113,8 +113,8 @@ func (c *checker) author(v *view, l *line) *counted {
 	return nil
 }
 
-// add counts a finding, and records it unless another robot has the same. Of the names,
-// it takes those that show it.
+// add records a finding unless another robot has the same. Its examples are the first of
+// names for which the reader's decision differs from the policy.
 func (c *checker) add(f Finding, row int, robot string, v *view, names iter.Seq[string]) {
 	if f.Reader = c.Rows[row].Name; c.seen[c.key(&f)] {
 		return
@@ -184,8 +184,8 @@ func samples(p, other *readers.Pattern, token string) iter.Seq[string] {
 	}
 }
 
-// code returns what a reader lacks to keep a rule: what the Disallow needs, or the Allow
-// that lets in, and the reader cannot. It is "" if the reader could be told.
+// code returns the ability that a reader lacks to keep a rule: one that the Disallow needs,
+// or the Allow that lets it in. It is "" if the file could have kept the reader out.
 func (c *checker) code(v *view, l leak, robot string) string {
 	r, d := v.reader, l.rule
 	if !c.tellable(v, d, robot) {
@@ -255,8 +255,8 @@ func countsStars(r readers.Reader) bool {
 	return r.Lacks(readers.NeedsStar) == 0 && len(list) == 1 && list[0].Size == len("/**")
 }
 
-// tellable reports whether a reader would take what the compiler may write for a
-// Disallow as all of it.
+// tellable reports whether the lines that the compiler may write for a Disallow deny a reader
+// all of it.
 func (c *checker) tellable(v *view, d *counted, robot string) bool {
 	r := v.reader
 	weak := !r.Groups || r.Agent == veronica && (robot == "*" || robot == veronica)
@@ -281,8 +281,8 @@ func inEscape(p *readers.Pattern) bool {
 // breaks are the characters at which some reader ends a line.
 const breaks = "\x00\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
-// readAlone reads each line of the file alone. Each reader must take it for one line,
-// with its field and value.
+// readAlone parses each line of the file alone. Each reader must find one line in it, with
+// the same field and value.
 func (c *checker) readAlone() {
 	for l := range linesOf(c.File) {
 		text := strings.TrimRight(l.Text, "\r\n")

@@ -38,7 +38,7 @@ type policy struct {
 	opening map[string]*counted // the longest Allow that covers a pattern, by its text
 	denies  []*counted          // the Disallows that decide about some name
 	allows  []*counted
-	holes   []*counted // the Allows that a Disallow covers
+	holes   []*counted // Allows within a Disallow
 }
 
 type stated struct {
@@ -70,7 +70,7 @@ func (c *checker) policyOf(robot string) *policy {
 	}
 	p.paths = exact.NewMatcher(list)
 
-	// What something longer covers decides about nothing.
+	// A rule that a longer one covers never decides.
 	for i := range p.rules {
 		r := &p.rules[i]
 		switch {
@@ -238,8 +238,8 @@ func (c *checker) meetingOf(d, allow *rule) *meeting {
 	return m
 }
 
-// opens reports whether an Allow names a program: its path, without a last /, ?, * or $,
-// is one that the program answers.
+// opens reports whether an Allow names a program: the program answers its path, without a
+// final /, ?, * or $.
 func (r *rule) opens(line *rule) bool {
 	text := r.String()
 	for _, end := range []string{"/", "%3F", "*", "$"} {

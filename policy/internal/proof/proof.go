@@ -28,7 +28,7 @@ type Input struct {
 	Readers  []readers.Reader // nil: readers.All()
 }
 
-// Finding is a rule that a reader does not keep.
+// Finding is a rule of the policy that a reader violates.
 type Finding struct {
 	Leak     bool     // denied, but taken as allowed; else an over-block
 	Code     string   // what the reader lacks; "": nothing explains it

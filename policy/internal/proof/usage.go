@@ -54,8 +54,8 @@ func (c *checker) usagesFor(robot string) (byPath map[string]*usage, others []us
 	return byPath, others
 }
 
-// compareUsage compares the preferences of the annotations with those of the file. Both
-// are the same between paths that either states, so each of these is asked for.
+// compareUsage compares the preferences of the annotations with those of the file. Neither
+// changes between the paths that one of them states, so only these paths are compared.
 func (c *checker) compareUsage(robot string, p *policy) {
 	if c.isRow(robot) {
 		return

@@ -47,16 +47,16 @@ type line struct {
 	cut bool            // a star of it ends within an escape that URI form does not have
 }
 
-// stands reports whether a line stands for an empty group: nobody can ask for it.
+// stands reports whether a line only fills an empty group: no request matches it.
 func (l *line) stands() bool { return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots" }
 
-// memory is what a view takes, for the next one.
+// memory holds the slices of a view, for the next view to reuse.
 type memory struct {
 	lines       []line
 	all, denies []readers.MatchRule
 }
 
-// newView makes a view, which lives until the next one takes its memory.
+// newView makes a view, which is valid until the next one reuses its memory.
 func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view {
 	if !r.Groups {
 		rules = distinct(rules)
@@ -138,13 +138,13 @@ func distinct(rules []readers.Rule) []readers.Rule {
 	})
 }
 
-// isOdd reports whether no request matches a pattern.
+// isOdd reports whether a pattern holds a byte that no request can.
 func isOdd(p *readers.Pattern) bool {
 	return slices.ContainsFunc(p.Pieces, func(piece string) bool { return strings.Contains(piece, anyBytes) })
 }
 
-// isLoose reports whether an Allow may outrank more than the policy's Allow that covers
-// it does.
+// isLoose reports whether an Allow of the file may outrank rules that the covering Allow of
+// the policy does not.
 func (v *view) isLoose(l *line) bool {
 	if l.by == nil {
 		return true
@@ -180,7 +180,8 @@ func (v *view) outranks(rank int, a *line) bool {
 	return rank > most || rank == most && v.reader.Ties == readers.TiesDisallow
 }
 
-// covered returns the rank of what is obeyed and covers a pattern.
+// covered returns the lowest rank of the obeyed Disallows that together cover a pattern; ok
+// is false if none do.
 func (v *view) covered(p *readers.Pattern) (rank int, ok bool) {
 	rank = math.MaxInt
 	for _, text := range symbols(v.reader.Forms[0], p) {
@@ -218,7 +219,8 @@ func (v *view) leaks() (list []leak) {
 	return list
 }
 
-// undoing returns an Allow that may undo a Disallow, which something of a rank covers.
+// undoing returns an Allow that may undo a Disallow of the policy, given the rank of what
+// covers it; nil if there is none.
 func (v *view) undoing(d *counted, rank int) (by *line) {
 	undoneBy := func(a *line) bool {
 		if a.by != nil && a.by.Size >= d.Size || v.outranks(rank, a) || !d.Meets(&a.uri) {
@@ -265,8 +267,8 @@ func (v *view) undoing(d *counted, rank int) (by *line) {
 	return by
 }
 
-// block is a line by which the reader is denied more than the policy denies, and the
-// Allow of the policy that it does not keep; nil if no Disallow covers the line.
+// block is a line that denies the reader more than the policy does, and the Allow of the
+// policy that it violates; nil if no Disallow of the policy covers the line.
 type block struct {
 	line *line
 	rule *counted
