@@ -18,6 +18,7 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/smallnet"
 	"github.com/gophd/gophd/internal/process/systemd"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
 
@@ -240,19 +241,13 @@ func (d *daemon) announce() {
 		if h := d.hosts.of(&server.Request{Local: addr.AddrPort()}); h.name != "" {
 			name, dir = h.name, h.dir
 		}
-		d.log.Info(diag.EventServing, "root", dir, "url", "gopher://"+urlHost(name, addr.Port)+"/",
+		where := net.JoinHostPort(name, strconv.Itoa(addr.Port))
+		if addr.Port == selector.DefaultPort {
+			where = strings.TrimSuffix(where, ":70")
+		}
+		d.log.Info(diag.EventServing, "root", dir, "url", "gopher://"+where+"/",
 			"try", fmt.Sprintf("echo robots.txt | nc %s %d", host, addr.Port))
 	}
-}
-
-func urlHost(host string, port int) string {
-	if port == 70 {
-		if strings.Contains(host, ":") {
-			return "[" + host + "]"
-		}
-		return host
-	}
-	return net.JoinHostPort(host, strconv.Itoa(port))
 }
 
 // fullName returns the machine's fully qualified name, or "" if it cannot be looked up

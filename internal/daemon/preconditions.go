@@ -42,14 +42,6 @@ type Place struct {
 	Machine string            // If "", /
 }
 
-// here returns the Place of this process. Root becomes the account of -user.
-func (c *Settings) here() Place {
-	if os.Geteuid() != 0 {
-		return Place{}
-	}
-	return Place{Account: c.account}
-}
-
 // files makes calls that a file system may delay.
 var files = disk.Guarded(&stall.Guard{})
 
@@ -193,7 +185,11 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 // test tests the preconditions of a start and returns the failures: the first, or all. It logs
 // failures that are only warnings.
 func (d *daemon) test(all bool) (failures Failures) {
-	for _, p := range d.conf.Preconditions(d.conf.here()) {
+	here := Place{}
+	if os.Geteuid() == 0 { // it becomes the account of -user
+		here.Account = d.conf.account
+	}
+	for _, p := range d.conf.Preconditions(here) {
 		err := p.Test()
 		switch {
 		case err != nil && p.Warn:

@@ -38,15 +38,20 @@ type Logger struct {
 func Open(w io.Writer, o Style) *Logger {
 	l := &Logger{w: &lossy.Writer{To: w}, verbose: o.Level <= slog.LevelDebug}
 	format := o.Format
-	if format == "auto" {
-		format = formatFor(w)
+	switch {
+	case format != "auto":
+	case terminal.Is(w):
+		format = "short"
+	case terminal.IsJournal(w):
+		format = "journal"
 	}
 	var h slog.Handler
 	opts := &slog.HandlerOptions{Level: o.Level, ReplaceAttr: milliseconds}
 	switch format {
 	case "short":
 		l.forPeople = terminal.Is(w)
-		h = &entryHandler{w: l.w, level: o.Level, entry: shortEntry(l.forPeople && colours())}
+		colours := l.forPeople && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" // https://no-color.org
+		h = &entryHandler{w: l.w, level: o.Level, entry: shortEntry(colours)}
 	case "journal":
 		h = &entryHandler{w: l.w, level: o.Level, entry: journalEntry}
 	case "json":
@@ -59,20 +64,6 @@ func Open(w io.Writer, o Style) *Logger {
 	l.w.Tell = func(lost int64, _ error) { l.Error("log lines were lost", "lines", lost) }
 	return l
 }
-
-func formatFor(w io.Writer) string {
-	if terminal.Is(w) {
-		return "short"
-	}
-	if terminal.IsJournal(w) {
-		return "journal"
-	}
-	return "text"
-}
-
-// colours reports whether the terminal supports colors and its user has not disabled them
-// (https://no-color.org).
-func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
 // ForPeople reports whether the log goes to a terminal.
 func (l *Logger) ForPeople() bool { return l.forPeople }

@@ -78,7 +78,14 @@ func levelOf(level slog.Level) (i int) {
 
 // sentence describes an event in one line: known events in words, others with their keys.
 func sentence(msg string, f fields) string {
-	where, hint := place(&f), f.take("hint")
+	where := "" // file:line:
+	if file, line := f.take("file"), f.take("line"); file != "" {
+		where = file + ": "
+		if line != "" && line != "0" {
+			where = file + ":" + line + ": "
+		}
+	}
+	hint := f.take("hint")
 	failure := f.take("error")
 	what := msg
 	switch msg {
@@ -126,18 +133,6 @@ func sentence(msg string, f fields) string {
 		b.WriteString("; hint: " + hint)
 	}
 	return diag.Printable(strings.ReplaceAll(b.String(), "\n", "; "))
-}
-
-// place returns the place of a problem: "file:line: ".
-func place(f *fields) string {
-	file, line := f.take("file"), f.take("line")
-	switch {
-	case file == "":
-		return ""
-	case line == "" || line == "0":
-		return file + ": "
-	}
-	return file + ":" + line + ": "
 }
 
 // maxShort bounds values in short entries, in bytes.

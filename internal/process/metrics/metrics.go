@@ -17,7 +17,6 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/source/status"
-	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/server"
 )
 
@@ -31,8 +30,10 @@ func Files() []string {
 
 // Serve serves /metrics on l until ctx ends, and closes l.
 func Serve(ctx context.Context, l net.Listener, s *status.Stats) error {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collector{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	h := &http.Server{
 		Handler: mux, MaxHeaderBytes: 1 << 14,
 		ReadTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -43,13 +44,6 @@ func Serve(ctx context.Context, l net.Listener, s *status.Stats) error {
 		return err
 	}
 	return nil
-}
-
-func registry(s *status.Stats) *prometheus.Registry {
-	r := prometheus.NewRegistry()
-	r.MustRegister(collector{s}, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return r
 }
 
 // collector reads the counters at each scrape.
@@ -97,7 +91,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	gauge(connections, float64(n.Writing), "writing")
 	gauge(connections, float64(n.Lingering), "lingering")
 	for why, times := range n.Refused {
-		count(refused, times, label(why))
+		count(refused, times, strings.ToLower(strings.ReplaceAll(why, " ", "_")))
 	}
 	count(lost, n.Lost)
 	for _, h := range n.Hosts {
@@ -113,7 +107,11 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		if h.Policy != "" {
 			gauge(policyInfo, 1, h.Name, h.Policy, h.File)
 		}
-		for severity, times := range severities(h.Reports) {
+		bySeverity := map[diag.Severity]int{diag.Error: 0, diag.Warning: 0, diag.Notice: 0}
+		for _, r := range h.Reports {
+			bySeverity[r.Severity]++
+		}
+		for severity, times := range bySeverity {
 			gauge(reports, float64(times), h.Name, string(severity))
 		}
 		count(reloads, h.Reloads, h.Name)
@@ -126,14 +124,3 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		count(enforced, h.Enforced.Refused, h.Name, "refused")
 	}
 }
-
-func severities(list []policy.Report) map[diag.Severity]int {
-	n := map[diag.Severity]int{diag.Error: 0, diag.Warning: 0, diag.Notice: 0}
-	for _, r := range list {
-		n[r.Severity]++
-	}
-	return n
-}
-
-// label converts the reason of a refusal to a label value.
-func label(why string) string { return strings.ToLower(strings.ReplaceAll(why, " ", "_")) }

@@ -41,8 +41,14 @@ func LookUpUser(spec string) (Identity, error) {
 		return Identity{}, fmt.Errorf("looking up user %q: %w", name, err)
 	}
 	if hasGroup {
+		g, err := user.LookupGroup(group)
+		if err == nil {
+			u.GID, err = id(g.Gid)
+		} else if gid, numErr := id(group); numErr == nil {
+			u.GID, err = gid, nil
+		}
 		var unknown user.UnknownGroupError
-		if u.GID, err = lookUpGroup(group); errors.As(err, &unknown) {
+		if errors.As(err, &unknown) {
 			return Identity{}, fmt.Errorf("this machine has no group %q", group)
 		} else if err != nil {
 			return Identity{}, fmt.Errorf("looking up group %q: %w", group, err)
@@ -61,17 +67,6 @@ func supplementary(u *user.User) (groups []int) {
 		}
 	}
 	return groups
-}
-
-func lookUpGroup(name string) (int, error) {
-	g, err := user.LookupGroup(name)
-	if err == nil {
-		return id(g.Gid)
-	}
-	if gid, numErr := id(name); numErr == nil {
-		return gid, nil
-	}
-	return 0, err
 }
 
 func isUnknown(err error) bool {

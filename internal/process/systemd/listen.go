@@ -49,34 +49,26 @@ func Listeners() ([]Socket, error) {
 var ErrAccepted = errors.New("it is a connection, not a listener")
 
 func listener(f *os.File) (net.Listener, error) {
-	if err := listens(f); err != nil {
-		return nil, err
-	}
-	l, err := net.FileListener(f)
-	if u, ok := l.(*net.UnixListener); ok {
-		u.SetUnlinkOnClose(false) // systemd owns the name
-	}
-	return l, err
-}
-
-// listens returns an error unless f is a listening socket.
-func listens(f *os.File) error {
+	// A socket that does not listen is a connection, of a unit with Accept=yes.
 	raw, err := f.SyscallConn()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var accepts int
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		accepts, failed = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ACCEPTCONN)
 	})
-	switch {
-	case err != nil:
-		return err
-	case failed != nil:
-		return os.NewSyscallError("getsockopt", failed)
-	case accepts == 0:
-		return ErrAccepted
+	if err = errors.Join(err, os.NewSyscallError("getsockopt", failed)); err != nil {
+		return nil, err
 	}
-	return nil
+	if accepts == 0 {
+		return nil, ErrAccepted
+	}
+
+	l, err := net.FileListener(f)
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false) // systemd owns the name
+	}
+	return l, err
 }
