@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadClock returns a function that reports the processor time that the calling thread
-// has taken since. Other threads may call it.
+// threadClock returns a function that returns the processor time that the calling thread has
+// used since. Any thread may call the function.
 func threadClock() func() time.Duration {
 	id := int32(^unix.Gettid()<<3 | 6) // clock_getcpuclockid(3) for a thread
 	now := func() time.Duration {

@@ -4,8 +4,8 @@ package search
 
 import "time"
 
-// threadClock returns a function that reports the time since: other systems do not tell
-// what a thread has taken.
+// threadClock returns a function that returns the time passed since, because only Linux reports
+// the processor time of another thread.
 func threadClock() func() time.Duration {
 	start := time.Now()
 	return func() time.Duration { return time.Since(start) }

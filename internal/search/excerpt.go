@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// MaxExcerpt is how many bytes of a text an excerpt is cut from.
+	// MaxExcerpt is the number of bytes at the start of a text that excerpts are cut from.
 	MaxExcerpt = 64 << 10
 
-	maxLine = 240 // bytes of a line that is shown
+	maxLine = 240 // bytes of an excerpt
 )
 
-// Excerpt returns the line of a text that has most of the words of the query, fit to be
-// shown, and where they stand in it. The line is "" if the first MaxExcerpt bytes have none
-// of them.
+// Excerpt returns the line of a text with the most different words of the query, without
+// control characters, and the positions of those words. The line is "" if the first MaxExcerpt
+// bytes contain none of them.
 func (r Results) Excerpt(text string) (line string, hits []Span) {
 	text = text[:min(len(text), MaxExcerpt)]
 	most, first := 0, 0
 	for raw := range strings.Lines(text) {
-		var found uint64 // a bit for each word that the line has
+		var found uint64 // one bit per word of the query
 		at := -1
 		for span, w := range wordsOf(raw) {
 			bit := r.find(w)
@@ -39,8 +39,7 @@ func (r Results) Excerpt(text string) (line string, hits []Span) {
 	return line, r.Hits(line)
 }
 
-// Hits returns where words of the query stand in a line. Those without anything between
-// them are one.
+// Hits returns the positions of words of the query in a line. Adjacent ones are merged.
 func (r Results) Hits(line string) (hits []Span) {
 	for span, w := range wordsOf(line) {
 		if r.find(w) == 0 {
@@ -55,7 +54,7 @@ func (r Results) Hits(line string) (hits []Span) {
 	return hits
 }
 
-// find returns a bit for each word of the query that a word is.
+// find returns the bits of the words of the query that match a word.
 func (r Results) find(w []byte) (found uint64) {
 	for i, q := range r.words {
 		if string(w) == q.word || q.prefix && bytes.HasPrefix(w, []byte(q.word)) {
@@ -65,8 +64,8 @@ func (r Results) find(w []byte) (found uint64) {
 	return found
 }
 
-// plain returns a line around a place without control characters, blanks at its ends, and
-// more than maxLine bytes.
+// plain returns up to maxLine bytes of a line around a position, without control characters and
+// outer blanks.
 func plain(line string, at int) string {
 	if at > maxLine/2 {
 		at -= maxLine / 4

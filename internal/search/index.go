@@ -38,11 +38,11 @@ var (
 	ErrDiscarded = errors.New("the search index was damaged, and is made again")
 )
 
-// An Index holds texts by name. Its methods may be called concurrently; they run
-// one after the other, on one connection.
+// An Index holds texts by name. Its methods may be called concurrently; a mutex serializes them
+// on one connection.
 //
-// Changes are collected in a batch until Commit. If a change or Commit fails, the whole
-// batch is undone; ErrFull is no failure.
+// Changes form a batch until Commit. If a change or Commit fails, the whole batch is rolled
+// back. ErrFull is no failure.
 type Index struct {
 	dir   string // "": in memory
 	limit int64
@@ -52,21 +52,21 @@ type Index struct {
 	conn   *sql.Conn
 	usage  map[string]int64 // bytes charged to each top-level directory
 	stats  IndexStats
-	pages  int64 // bytes of the file at the last commit, and what was charged since
-	excess int64 // bytes of texts that are to be removed
+	pages  int64 // bytes of the file at the last commit, plus what was charged since
+	excess int64 // bytes of texts to remove
 	batch  batch
-	doubt  bool // something failed: the next Open checks the index
+	doubt  bool // a change has failed: the next Open checks the index
 }
 
 // IndexStats counts the contents of an index.
 type IndexStats struct {
 	Texts   int
-	Wanted  int   // texts that it would hold if it were large enough
-	Charged int64 // bytes, by estimate
-	Bytes   int64 // of the file, without pages that are free
+	Wanted  int   // texts, including those without room
+	Charged int64 // estimated bytes of the texts
+	Bytes   int64 // of the file, without free pages
 }
 
-// A batch is a transaction that was not committed yet.
+// A batch is the open transaction.
 type batch struct {
 	begun bool
 	texts int
@@ -74,16 +74,16 @@ type batch struct {
 	took  time.Duration
 }
 
-// A batch is committed when it has reached one of these. Small batches cost more in all: on
-// a busy machine processor time counts, where the system tells it.
+// A batch is due when it reaches one of these bounds. batchTime is processor time, where the
+// system reports it, since on a busy machine small batches would cost more in total.
 const (
 	batchTexts = 100
 	batchBytes = 1 << 20
 	batchTime  = 20 * time.Millisecond
 )
 
-// schema is made once. A change of the stored data raises the version; an index of
-// another version is replaced. Words come to the tokenizer as they are compared.
+// schema creates the tables. A change of the stored data must raise the version; an index of
+// another version is replaced. The tokenizer gets folded words.
 const (
 	file    = "search.db"
 	version = 5
@@ -99,10 +99,9 @@ CREATE VIRTUAL TABLE text USING fts5(title, body, path, content='', contentless_
 PRAGMA user_version = 5;`
 )
 
-// Open opens the index in a directory, or an empty one in memory if dir is "". An
-// index that was not closed is checked first, and replaced by an empty one if it is
-// damaged or of another version. The limit is in bytes; if it is not positive, there is
-// none.
+// Open opens the index in a directory, or creates one in memory if dir is "". It checks an
+// index that was not closed, and replaces one that is damaged or of another version by an empty
+// one. The limit is in bytes; if it is not positive, there is none.
 func Open(ctx context.Context, dir string, limit int64) (*Index, error) {
 	if !supported {
 		return nil, ErrUnsupported
@@ -149,8 +148,8 @@ func (x *Index) open(ctx context.Context) (err error) {
 	return x.check(ctx)
 }
 
-// private makes the files of an index readable by their owner alone. SQLite gives new
-// ones the mode of the first.
+// private sets the mode of an index's files to 0600. SQLite creates further files with the mode
+// of the first.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -159,7 +158,7 @@ func private(path string) error {
 	_ = f.Close()
 	for _, name := range Files(filepath.Dir(path)) {
 		info, err := os.Stat(name)
-		if err != nil || info.Mode().Perm() == 0o600 { // the sandbox forbids to change it, and so it is then
+		if err != nil || info.Mode().Perm() == 0o600 { // the sandbox forbids chmod
 			continue
 		}
 		if err := os.Chmod(name, 0o600); err != nil {
@@ -169,7 +168,7 @@ func private(path string) error {
 	return nil
 }
 
-// replace opens an empty index in place of the one that is there.
+// replace removes the index and opens an empty one.
 func (x *Index) replace(ctx context.Context) error {
 	if x.dir != "" {
 		for _, name := range Files(x.dir) {
@@ -190,7 +189,7 @@ func Files(dir string) []string {
 	return names
 }
 
-// check makes the tables of a new index and examines one that was not closed.
+// check creates the tables of a new index, and checks one that was not closed.
 func (x *Index) check(ctx context.Context) error {
 	var v, tables, clean int
 	if err := x.row(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)").Scan(&v, &tables); err != nil {
@@ -223,7 +222,7 @@ func (x *Index) check(ctx context.Context) error {
 	return x.count(ctx)
 }
 
-// count reads the charge of each top-level directory, and the size of the file.
+// count computes the counts and charges from the tables.
 func (x *Index) count(ctx context.Context) error {
 	x.usage, x.stats = map[string]int64{}, IndexStats{}
 	err := x.each(ctx, func(scan func(...any) error) error {
@@ -245,7 +244,7 @@ func (x *Index) count(ctx context.Context) error {
 	return x.measure(ctx)
 }
 
-// measure counts the pages that the index uses.
+// measure reads the size of the used pages.
 func (x *Index) measure(ctx context.Context) error {
 	const used = `SELECT ((SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count))
 		* (SELECT page_size FROM pragma_page_size)`
@@ -272,7 +271,7 @@ func (x *Index) row(ctx context.Context, query string, args ...any) *sql.Row {
 	return x.conn.QueryRowContext(ctx, query, args...)
 }
 
-// each calls f for each row of a query, until f fails.
+// each calls f for each row of a query until f returns an error.
 func (x *Index) each(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := x.conn.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -309,14 +308,14 @@ func (x *Index) Close() error {
 	return errors.Join(err, x.conn.Close(), x.db.Close())
 }
 
-// Stats returns the current counts.
+// Stats returns the counts.
 func (x *Index) Stats() IndexStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.stats
 }
 
-// Due reports whether the batch is large enough to be committed.
+// Due reports whether the batch should be committed.
 func (x *Index) Due() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -324,7 +323,7 @@ func (x *Index) Due() bool {
 	return b.texts >= batchTexts || b.bytes >= batchBytes || b.took >= batchTime
 }
 
-// change runs f as a part of the batch.
+// change calls f, which changes the index, within the batch.
 func (x *Index) change(f func(ctx context.Context) error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -345,8 +344,8 @@ func (x *Index) change(f func(ctx context.Context) error) error {
 	return err
 }
 
-// Commit makes the changes so far durable. If the file has then become larger than the
-// limit, texts are removed, in batches of their own.
+// Commit commits the batch. If the file then exceeds the limit, Commit removes texts, in further
+// batches.
 func (x *Index) Commit() error {
 	if err := x.commit(true); err != nil {
 		return err
@@ -362,8 +361,8 @@ func (x *Index) Commit() error {
 	}
 }
 
-// commit ends the batch. It measures the file unless texts were removed to make room: the
-// pages of those become free later, when SQLite merges what is left.
+// commit commits the batch. It does not measure the file after texts were removed for room, since
+// their pages become free only when SQLite merges segments later.
 func (x *Index) commit(measure bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -387,7 +386,7 @@ func (x *Index) commit(measure bool) error {
 	return nil
 }
 
-// failed undoes the batch after an error. A damaged index is discarded.
+// failed rolls back the batch after an error. It replaces a damaged index by an empty one.
 func (x *Index) failed(err error) error {
 	ctx := context.Background()
 	x.doubt = true

@@ -7,32 +7,32 @@ import (
 )
 
 const (
-	maxWords    = 16 // of a query
-	maxPrefixes = 2  // of them, beginnings of words
-	minPrefix   = 2  // characters of a beginning
+	maxWords    = 16 // per query
+	maxPrefixes = 2  // of them, prefixes (begin*)
+	minPrefix   = 2  // characters of a prefix
 )
 
-// A queryWord is a word, or the beginning of one.
+// A queryWord is a word or a prefix.
 type queryWord struct {
 	word   string
 	prefix bool
 }
 
-// A term is the words of a phrase, mostly one.
+// A term is a word, or the words of a phrase.
 type term []queryWord
 
-// A parsedQuery is a visitor's query.
+// A parsedQuery is the parsed query of a client.
 type parsedQuery struct {
 	with, without []term
 	in            []string // directories, without slashes at their ends
-	cut           bool     // it had more than maxWords words, or maxPrefixes beginnings
+	cut           bool     // words beyond maxWords or maxPrefixes were dropped
 }
 
-// part matches a part of a query: word "a phrase" begin* -without in:directory. A quote
-// that is not closed goes to the end.
+// part matches a part of a query: word "a phrase" begin* -without in:directory. A missing
+// closing quote is assumed at the end.
 var part = regexp.MustCompile(`(in:|-)?(?:"([^"]*)"?|([^\s"]+))`)
 
-// parse reads a query.
+// parse parses a query.
 func parse(s string) (q parsedQuery) {
 	words, prefixes := maxWords, maxPrefixes
 	seen := map[string]bool{}
@@ -48,7 +48,7 @@ func parse(s string) (q parsedQuery) {
 		}
 		seen[kind+t.fts("")] = true
 
-		// What is beyond the bounds does not count.
+		// Drop words beyond the bounds.
 		if len(t) > words {
 			q.cut = true
 			t = t[:words]
@@ -75,8 +75,7 @@ func parse(s string) (q parsedQuery) {
 	return q
 }
 
-// parseTerm splits a part of a query into words. A star after the last one matches all
-// words that begin with it.
+// parseTerm splits a part of a query into words. A star after the last one makes it a prefix.
 func parseTerm(s string) (t term) {
 	end := 0
 	for span, w := range wordsOf(s) {
@@ -93,9 +92,9 @@ func parseTerm(s string) (t term) {
 	return t
 }
 
-// match is the query as an FTS5 expression; titles is the part of it that finds texts with
-// one of the words in their titles. Words are letters, numbers and marks alone: nothing of a
-// query is syntax.
+// match returns the query as an FTS5 expression, and one that finds texts with a word of the
+// query in their titles. Words consist of letters, numbers and marks, so no query can inject
+// FTS5 syntax.
 func (q parsedQuery) match() (all, titles string) {
 	all = "(" + join(q.with, " AND ", "") + ")"
 	if len(q.in) > 0 {
@@ -119,7 +118,7 @@ func join(terms []term, with, mark string) string {
 	return strings.Join(all, with)
 }
 
-// fts is a term as FTS5 reads it, with a mark before each word.
+// fts returns a term in FTS5 syntax, with a mark (see marked) before each word.
 func (t term) fts(mark string) string {
 	var words []string
 	for _, w := range t {

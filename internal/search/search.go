@@ -27,7 +27,7 @@ type Query struct {
 	Text string // as typed; see part
 	Page int    // from 0
 
-	// Allowed, if not nil, says which texts may be shown. Others are not counted.
+	// Allowed, if not nil, reports whether a text may be shown. Others are not counted.
 	Allowed func(name string) bool
 }
 
@@ -37,7 +37,7 @@ type Results struct {
 	Total int  // of all pages
 	More  bool // Total is a lower bound
 	Empty bool // the query has no word
-	Cut   bool // it had more than 16 words, or two beginnings of words; those do not count
+	Cut   bool // the query had more than 16 words or two prefixes; the rest was ignored
 
 	words []queryWord
 }
@@ -69,9 +69,10 @@ func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 	return r, err
 }
 
-// workContext returns a context that ends with ErrSlow when the calling goroutine has taken
-// maxWork, and a function that reports what it has taken. The goroutine stays on its thread until stop is called. Processor time counts
-// where the system tells it: on a busy machine a query takes longer, and does no harm.
+// workContext returns a context that ends with ErrSlow when the calling goroutine has used
+// maxWork, and a function that returns the time used so far. It locks the goroutine to its thread
+// until stop is called, since it measures the processor time of the thread, where the system
+// reports it: on a busy machine a query may take longer.
 func workContext(ctx context.Context) (_ context.Context, worked func() time.Duration, stop func()) {
 	runtime.LockOSThread()
 	worked = threadClock()
@@ -93,8 +94,8 @@ func workContext(ctx context.Context) (_ context.Context, worked func() time.Dur
 	}
 }
 
-// rankTime is how long a query may have worked when its texts are to be ranked: that takes
-// about twice as long again.
+// rankTime is the work after which a query is not ranked any more: ranking takes about twice as
+// long as finding the texts.
 const rankTime = maxWork / 4
 
 // The texts of a query, as a list of ids.
@@ -104,10 +105,10 @@ const (
 	named  = `SELECT doc.name FROM json_each(?) AS list CROSS JOIN doc ON doc.id = list.value ORDER BY list.key`
 )
 
-// page finds the texts that may be shown on the page that was asked for, and counts all.
+// page finds the texts of the requested page and counts all that may be shown.
 func (x *Index) page(ctx context.Context, worked func() time.Duration, q parsedQuery, ask Query, r *Results) error {
-	// The newest texts represent all if more than maxRanked match: the weight of such
-	// words is next to nothing, and would cost a look at all texts.
+	// If more than maxRanked texts match, take the newest: such common words hardly affect the
+	// rank, and ranking would read every match.
 	all, titles := q.match()
 	ids, err := x.ids(ctx, newest, all)
 	if err != nil || len(ids) == 0 {
@@ -119,7 +120,7 @@ func (x *Index) page(ctx context.Context, worked func() time.Duration, q parsedQ
 		}
 	}
 
-	// Texts with a word in the title come first.
+	// Move texts with a word in the title to the front.
 	first, err := x.ids(ctx, newest, titles)
 	if err != nil {
 		return err
@@ -129,13 +130,13 @@ func (x *Index) page(ctx context.Context, worked func() time.Duration, q parsedQ
 	for _, id := range first {
 		place[id] = true
 	}
-	if len(ids) < maxRanked { // those of the titles are among them, ranked
+	if len(ids) < maxRanked { // ids contains them, ranked
 		first = slices.DeleteFunc(ids, func(id string) bool { return !place[id] })
 	}
 	rest = slices.DeleteFunc(rest, func(id string) bool { return place[id] })
 	list := "[" + strings.Join(append(first, rest...), ",") + "]"
 
-	// Show one page of what may be shown.
+	// Collect the allowed texts of the page, and count all.
 	err = x.each(ctx, func(scan func(...any) error) error {
 		var name string
 		if err := scan(&name); err != nil || ask.Allowed != nil && !ask.Allowed(name) {

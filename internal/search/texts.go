@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	MaxText  = 1 << 20 // bytes of a text that are indexed
+	MaxText  = 1 << 20 // indexed bytes of a text
 	maxTitle = 1 << 10 // bytes of a title
 )
 
 // A Text is a document for Put.
 type Text struct {
-	Name  string // a path below the root; of a directory with a slash at its end
+	Name  string // path below the root; a directory's ends in a slash
 	Title string // texts with a word in the title come first
-	Mark  uint64 // for the caller: what the text was made from
+	Mark  uint64 // the caller's version of the text
 	Body  string
 }
 
-// Put adds a text, or replaces the one of that name. It returns ErrFull, and leaves the
-// text out, if there is no room for it.
+// Put adds or replaces a text. It returns ErrFull if there is no room; the index then has no
+// text of that name.
 func (x *Index) Put(t Text) error {
 	title, body := fold(t.Title[:min(len(t.Title), maxTitle)]), fold(t.Body[:min(len(t.Body), MaxText)])
 	top := topOf(t.Name)
@@ -55,9 +55,9 @@ func (x *Index) Put(t Text) error {
 	})
 }
 
-// full reports whether a text must be left out. When the index is nearly full, only
-// directories that use less than the average may add to it. What is left then is room for
-// them until shrink takes texts of those that use most.
+// full reports whether there is no room for a text. When the index is nearly full, only
+// top-level directories below the average size may add texts. The reserve is for them, until
+// shrink removes texts of the largest ones.
 func (x *Index) full(top string, cost int64) bool {
 	if x.limit <= 0 || x.pages+cost <= x.limit*9/10 {
 		return false
@@ -69,8 +69,8 @@ func (x *Index) full(top string, cost int64) bool {
 	return x.usage[top]+cost >= (x.stats.Charged+cost)/int64(tops)
 }
 
-// shrink removes some of the texts that are too much, the newest of the top-level directory
-// that is charged most, and reports whether it has. It begins a batch.
+// shrink removes some texts while the index is too large: the newest of the largest top-level
+// directory. It reports whether it has removed any, in a new batch.
 func (x *Index) shrink() (more bool, err error) {
 	x.mu.Lock()
 	if x.excess <= 0 || len(x.usage) == 0 {
@@ -98,11 +98,11 @@ func (x *Index) shrink() (more bool, err error) {
 			return err
 		}
 		x.excess -= before - x.stats.Charged
-		return x.exec(ctx, "INSERT INTO text(text, rank) VALUES('merge', 16)") // frees pages, some at a time
+		return x.exec(ctx, "INSERT INTO text(text, rank) VALUES('merge', 16)") // frees some pages
 	})
 }
 
-// remove deletes the texts for which a condition holds.
+// remove deletes the texts that match an SQL condition.
 func (x *Index) remove(ctx context.Context, where string, args ...any) error {
 	type row struct {
 		id, cost int64
@@ -127,13 +127,13 @@ func (x *Index) remove(ctx context.Context, where string, args ...any) error {
 	return nil
 }
 
-// Delete takes a text out, if it is there.
+// Delete removes a text, if the index has it.
 func (x *Index) Delete(name string) error {
 	return x.change(func(ctx context.Context) error { return x.remove(ctx, "name = ?", []byte(name)) })
 }
 
-// Directory returns the marks of the texts that the index has of a directory, "." for the
-// root, and of its own text, by their names; or only those of some files.
+// Directory returns the marks of the texts of a directory ("." for the root), by name, including
+// the directory's own text. If files is not nil, it returns only those of the files.
 func (x *Index) Directory(dir string, files []string) (marks map[string]uint64, err error) {
 	where, args := "dir = ? OR name = ?", []any{[]byte(dir), []byte(DirName(dir))}
 	if files != nil {
@@ -155,7 +155,7 @@ func (x *Index) Directory(dir string, files []string) (marks map[string]uint64, 
 	return marks, err
 }
 
-// Directories returns all directories of SetDirectory.
+// Directories returns the directories that SetDirectory has recorded.
 func (x *Index) Directories() (dirs []string, err error) {
 	err = x.change(func(ctx context.Context) (err error) {
 		dirs, err = x.column(ctx, "SELECT name FROM dir")
@@ -164,8 +164,8 @@ func (x *Index) Directories() (dirs []string, err error) {
 	return dirs, err
 }
 
-// SetDirectory notes a directory, and how many texts it has, those included that do not
-// fit; or how many more.
+// SetDirectory records a directory and its number of texts, including those without room in
+// the index. If more is set, texts is added to the recorded number.
 func (x *Index) SetDirectory(dir string, texts int, more bool) error {
 	return x.change(func(ctx context.Context) error {
 		var old int
@@ -183,7 +183,7 @@ func (x *Index) SetDirectory(dir string, texts int, more bool) error {
 	})
 }
 
-// Forget takes out a directory with all that lies below it.
+// Forget removes a directory and everything below it.
 func (x *Index) Forget(dir string) error {
 	from, to := []byte(dir+"/"), []byte(dir+"0")
 	return x.change(func(ctx context.Context) error {
@@ -200,7 +200,7 @@ func (x *Index) Forget(dir string) error {
 	})
 }
 
-// DirName is the name of a directory's own text.
+// DirName returns the name of a directory's own text.
 func DirName(dir string) string {
 	if dir == "." {
 		return "/"
@@ -208,8 +208,7 @@ func DirName(dir string) string {
 	return dir + "/"
 }
 
-// parentOf returns the directory that a name lies in. The root, and a directory's own
-// text, lie in none.
+// parentOf returns the directory of a name, or "" for the root and for a directory's own text.
 func parentOf(name string) string {
 	if name == "." || strings.HasSuffix(name, "/") {
 		return ""
@@ -225,15 +224,15 @@ func topOf(name string) string {
 	return top
 }
 
-// A word of a title is there twice, once with a mark, and a directory is a word with another
-// mark: to look for those is quicker than to look where in a text each word stands. No word of
-// a text or a query has one of these characters.
+// Each word of a title is indexed a second time with a mark in front, and each directory as a
+// word with another mark. Searching for marked words is faster than restricting a search to a
+// column. No word of a text or query contains these characters.
 const (
 	titleMark = "\ue000"
 	pathMark  = "\ue001"
 )
 
-// marked puts the mark before each word of a title.
+// marked returns the words of a title, each with the mark in front.
 func marked(title string) string {
 	var b strings.Builder
 	for word := range strings.FieldsSeq(title) {
@@ -242,8 +241,8 @@ func marked(title string) string {
 	return b.String()
 }
 
-// pathWords is one word for each directory above a name, for "in:phlog". A path itself
-// would be cut into several.
+// pathWords returns one word per directory above a name, for "in:phlog". The tokenizer would
+// split a path into several words.
 func pathWords(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

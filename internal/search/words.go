@@ -10,18 +10,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord is the length in bytes at which a word is cut before it is compared.
+// maxWord is the length in bytes to which words are truncated.
 const maxWord = 64
 
-// A Span is a part of a text, in bytes.
+// A Span is a range of bytes in a text.
 type Span struct{ From, To int }
 
-// wordsOf returns the words of a text as they are compared, without case and without
-// the accents of Latin, Greek and Cyrillic letters: Größe, GRÖSSE and grosse are one
-// word. A word is letters, numbers and the marks on them. It is valid until the next.
+// wordsOf yields the folded words of a text and their positions. Folding removes case and the
+// accents of Latin, Greek and Cyrillic letters: Größe, GRÖSSE and grosse are the same word. A word
+// consists of letters, numbers and marks; the slice is valid until the next word.
 //
-// A character of a script that puts no space between words (Han, kana, Thai...) is a word
-// by itself, so that a query for some of them is a phrase.
+// Each character of a script without spaces between words (Han, kana, Thai...) is a word, so a
+// query in such a script is a phrase.
 func wordsOf(text string) iter.Seq2[Span, []byte] {
 	return func(yield func(Span, []byte) bool) {
 		var folded []byte
@@ -33,7 +33,7 @@ func wordsOf(text string) iter.Seq2[Span, []byte] {
 				continue
 			}
 
-			// Find where the word ends.
+			// Find the end of the word.
 			alone := unspaced(r)
 			for at < len(text) {
 				next, n := utf8.DecodeRuneInString(text[at:])
@@ -59,7 +59,7 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)
 }
 
-// unspaced reports whether a character is of a script that puts no space between words.
+// unspaced reports whether a character belongs to a script without spaces between words.
 func unspaced(r rune) bool {
 	return r >= 0xe00 && (unicode.IsOneOf(unspacedScripts, r) || r == 'ー')
 }
@@ -68,14 +68,12 @@ var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// letters are written without their strokes and ligatures. Unicode does not decompose
-// them.
+// letters maps letters that Unicode does not decompose to plain ones.
 var letters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'þ': "th",
 }
 
-// appendFolded appends a word as it is compared. Both forms of a letter with an accent
-// become the letter alone.
+// appendFolded appends a folded word. It removes accents, whether composed or combining.
 func appendFolded(b []byte, word string) []byte {
 	word = word[:min(len(word), 4*maxWord)]
 	ascii := true
@@ -122,7 +120,7 @@ func appendFolded(b []byte, word string) []byte {
 // isAccent reports whether a character is an accent of Latin, Greek and Cyrillic letters.
 func isAccent(r rune) bool { return 0x300 <= r && r < 0x370 }
 
-// fold is a text as the words it is compared by.
+// fold returns the folded words of a text, separated by blanks.
 func fold(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/4)

@@ -1,12 +1,14 @@
-// Package stall limits the damage of a file system that does not answer: a network mount
-// whose server is gone, a disk that fails, a program behind FUSE that hangs.
+// Package stall limits the damage of a file system that does not respond: a network mount
+// whose server is gone, a failing disk, a FUSE program that hangs.
 //
-// No system call that waits for such a file system can be called off: a
-// goroutine, and a thread with it, stays there until it returns. So there are
-// never more than 4096 at once; while an operation on a name does not return, further
-// operations on that name, and on all names below it, fail at once; and a caller that
-// must not wait goes on without an answer ([Try]). The limits end by themselves when the
-// operations return.
+// A system call that waits for such a file system cannot be cancelled: its goroutine and its
+// thread stay blocked until it returns. So the package
+//
+//   - allows at most 4096 operations at once,
+//   - fails further operations on a name, and on names below it, while one on that name hangs,
+//   - lets a caller abandon an operation and continue ([Try]).
+//
+// A name is usable again as soon as its pending operations have returned.
 package stall
 
 import (
@@ -21,18 +23,18 @@ import (
 )
 
 var (
-	// Err is returned if the file system does not answer, or if too many
-	// operations wait for it already.
+	// Err reports that the file system does not respond, or that too many operations are
+	// pending.
 	Err = errors.New("the file system does not answer")
 
-	// ErrLeft is an Err: the attempt was left behind in the middle.
+	// ErrLeft is an Err: Try has abandoned the attempt, which may still be running.
 	ErrLeft = fmt.Errorf("%w: given up", Err)
 
-	// ErrSlow is an Err that only Brief attempts get: an earlier operation on the name has
-	// not returned yet, but does not count as hanging either.
+	// ErrSlow is an Err for Brief attempts only: an earlier operation on the name is still
+	// pending, but does not count as hanging yet.
 	ErrSlow = fmt.Errorf("%w yet", Err)
 
-	// ErrStopped is returned after the Guard was stopped.
+	// ErrStopped is returned after Guard.Stop.
 	ErrStopped = errors.New("stopped")
 )
 
@@ -40,13 +42,14 @@ const (
 	// DefaultTimeout is how long an operation may take.
 	DefaultTimeout = 10 * time.Second
 
-	// An operation is looked at after each of so many parts of the timeout. Where a busy
-	// machine gives this process no time, it looks late, and the operation has longer.
+	// ticks is the number of timer ticks after which an operation counts as hanging; a tick is
+	// that part of the timeout. On an overloaded machine the timer fires late, so operations
+	// have more time there.
 	ticks = 20
 
-	maxOps    = 4096 // at once; a Go program may not have more than 10,000 threads
-	maxInDir  = 4    // names of a directory that do not answer: then nothing in it is asked for
-	tellEvery = time.Minute
+	maxOps    = 4096        // a Go program may not have more than 10,000 threads
+	maxInDir  = 4           // hanging names after which the whole directory counts as hanging
+	tellEvery = time.Minute // between two log lines
 )
 
 // Patience is how long the caller of Try waits for each operation.
@@ -55,43 +58,43 @@ type Patience int
 const (
 	// Whole is the Guard's timeout.
 	Whole Patience = iota
-	// Hurried is the timeout too, but a twentieth of it while another operation hangs, so
-	// that a caller gets through a tree with many names that do not answer.
+	// Hurried is the timeout, but only one tick while another operation hangs. So a scan of
+	// a tree with many hanging names finishes.
 	Hurried
-	// Brief is a twentieth of the timeout, for what the caller can do without. The
-	// operation counts as hanging only after the whole.
+	// Brief is one tick, for results that the caller can omit or ask for later. The operation
+	// still counts as hanging only after the timeout.
 	Brief
 )
 
-// A Guard tracks the operations that are under way. The zero value is ready to use; a
-// nil Guard has no limits.
+// A Guard tracks pending operations. The zero value is ready to use; a nil Guard sets no
+// limits.
 type Guard struct {
 	// Timeout is how long an operation may take. If zero, 10 s.
 	Timeout time.Duration
 
-	// Log gets an error while names do not answer, at most one a minute, and a line
-	// when all of them answer again. If nil, nothing is logged.
+	// Log records hanging names, at most one line per minute, and when all of them respond
+	// again. If nil, nothing is logged.
 	Log *slog.Logger
 
-	// Changed, if not nil, is called in its own goroutine shortly after operations have
-	// stalled, at most once a minute, or a stalled one has returned.
+	// Changed, if not nil, is called in its own goroutine one tick after an operation begins
+	// to hang (at most once a minute), and after a hanging one returns.
 	Changed func()
 
 	mu      sync.Mutex
-	n       int   // operations under way
-	slow    names // of operations that take longer than a tick
-	hung    names // of operations that take longer than the timeout
-	told    time.Time
-	since   time.Time
-	telling bool // Changed will be called
-	quit    chan struct{}
+	n       int           // pending operations
+	slow    names         // of those that have taken longer than a tick
+	hung    names         // of those that hang
+	told    time.Time     // of the last log line
+	since   time.Time     // when the first operation of hung began
+	telling bool          // a call of Changed is scheduled
+	quit    chan struct{} // closed by Stop
 }
 
-// An Op is an operation that is under way.
+// An Op is a pending operation.
 type Op struct {
 	guard *Guard
 	name  string
-	of    *Attempt // nil: of none
+	of    *Attempt // may be nil
 	began time.Time
 
 	// Under the mutex of guard:
@@ -101,11 +104,11 @@ type Op struct {
 	ended bool
 }
 
-// names counts operations by their names, and such names by their directories.
+// names counts operations by name, and the names by directory.
 type names struct{ ops, inDir map[string]int }
 
-// has reports whether a name, or a directory that it is in, is one of them. Absolute
-// paths do not depend on the root, nor on what lies beside them.
+// has reports whether the set contains a name or a directory above it, or maxInDir names of
+// such a directory. The latter, and the root ".", do not count for absolute paths.
 func (s *names) has(name string) bool {
 	if len(s.ops) == 0 {
 		return false
@@ -122,7 +125,7 @@ func (s *names) has(name string) bool {
 	return false
 }
 
-// add counts operations on a name, or fewer if by is negative.
+// add adds by to the number of operations on a name.
 func (s *names) add(name string, by int) {
 	if s.ops == nil {
 		s.ops, s.inDir = map[string]int{}, map[string]int{}
@@ -140,8 +143,8 @@ func count(m map[string]int, key string, by int) {
 	}
 }
 
-// Enter begins an operation on a slash path below a root, or on an absolute path. It fails at once, with Err, if
-// that does not answer or if too much is under way.
+// Enter begins an operation on a slash path below a root, or on an absolute path. It returns
+// Err at once if that name hangs, or if too many operations are pending.
 func (g *Guard) Enter(name string) (*Op, error) { return g.enter(name, nil) }
 
 func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
@@ -162,9 +165,9 @@ func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
 	return o, nil
 }
 
-// tick looks at an operation that has taken a tick more.
+// tick is called after each tick that an operation has taken.
 func (o *Op) tick() {
-	runtime.Gosched() // it may have returned, and wait for its turn
+	runtime.Gosched() // the operation may have returned, and its goroutine be waiting to run
 	g := o.guard
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -185,7 +188,7 @@ func (o *Op) tick() {
 	o.hangs()
 }
 
-// hangs marks a stalled operation. While some are stalled it logs at most one a minute.
+// hangs marks an operation as hanging, lets its attempt return, and logs it.
 func (o *Op) hangs() {
 	g := o.guard
 	o.hung = true
@@ -235,7 +238,7 @@ func (o *Op) Leave() {
 	g.tell()
 }
 
-// tell calls Changed soon.
+// tell schedules a call of Changed.
 func (g *Guard) tell() {
 	if g.telling || g.Changed == nil {
 		return
@@ -257,7 +260,7 @@ func (g *Guard) tick() time.Duration {
 	return max(timeout/ticks, time.Millisecond)
 }
 
-// Stop makes every current and later Try return ErrStopped at once. It must be called
+// Stop makes all current and later calls of Try return ErrStopped at once. It must be called
 // only once.
 func (g *Guard) Stop() { close(g.stopped()) }
 
@@ -271,8 +274,8 @@ func (g *Guard) stopped() chan struct{} {
 	return g.quit
 }
 
-// An Attempt runs in its own goroutine, so that its caller can leave it behind. It calls
-// Enter before each operation.
+// An Attempt is the function that Try runs in its own goroutine. The function must call Enter
+// before each operation.
 type Attempt struct {
 	guard    *Guard
 	patience Patience
@@ -280,8 +283,8 @@ type Attempt struct {
 	over     atomic.Bool
 }
 
-// Enter is Guard.Enter, but fails with ErrLeft once Try has returned. On a nil Attempt
-// it never fails.
+// Enter is Guard.Enter, but returns ErrLeft once Try has returned. On a nil Attempt it never
+// fails.
 func (a *Attempt) Enter(name string) (*Op, error) {
 	switch {
 	case a == nil:
@@ -292,17 +295,17 @@ func (a *Attempt) Enter(name string) (*Op, error) {
 	return a.guard.enter(name, a)
 }
 
-// leave lets Try return.
+// leave makes Try return ErrLeft.
 func (a *Attempt) leave() {
 	if !a.over.Swap(true) {
 		close(a.left)
 	}
 }
 
-// Try runs f, which may operate on many names, and waits for it. If one operation
-// exceeds its time, Try returns ErrLeft, f runs on, and its result is dropped: f must
-// not write to variables that the caller uses afterwards. The next operation on that
-// name fails at once.
+// Try calls f, which may operate on many names, in a goroutine and waits for it. If one
+// operation exceeds the patience, Try returns ErrLeft and drops the result of f, which keeps
+// running: f must not write to variables that the caller uses afterwards. The next operation on
+// that name fails at once, so a caller can repeat Try and skip the name.
 func Try[T any](g *Guard, patience Patience, f func(*Attempt) (T, error)) (value T, err error) {
 	if g == nil {
 		return f(nil)

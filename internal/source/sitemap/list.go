@@ -14,28 +14,31 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Bounds of the changes.
+// Bounds of the sitemap of recent changes.
 const (
 	recently  = 24 * time.Hour
 	maxRecent = 1000
 )
 
-// busyShare: where a policy changes again and again, no more than one of so many seconds
-// goes into walks.
+// busyShare bounds the cost of a policy that keeps changing: a list that took t to make is kept
+// for at least busyShare × t.
 const busyShare = 20
 
-// A list is what robots may fetch of a top-level directory, or of the root's own files. It
-// does not change.
+// maxAge is the age at which a list is made again.
+const maxAge = 10 * time.Minute
+
+// A list is what robots may fetch in a top-level directory, or of the root's own files. It is
+// immutable.
 type list struct {
-	policy  uint64 // the rules by which it was made
+	policy  uint64 // a hash of the rules that apply to it
 	made    time.Time
 	took    time.Duration
 	entries []entry
-	size    int // of the entries
+	size    int // sum of the sizes of the entries
 	recent  []entry
 }
 
-// An entry is a resource: a file, or a directory, whose record has no name.
+// An entry is a file, or a directory if File.Name is empty.
 type entry struct {
 	dir string
 	*site.File
@@ -50,11 +53,11 @@ func (e entry) path() string {
 	return selector.Join(e.dir, e.Name)
 }
 
-// size is how many bytes the path has at most when it is escaped.
+// size returns the largest possible length of the escaped path.
 func (e entry) size() int { return 3 * (len(e.dir) + len(e.Name) + 1) }
 
-// walk makes the list of a directory of the tree, with all below it, or of the root alone, from
-// the records of the scan.
+// walk makes the list of a top-level directory d, or of the root without subdirectories if top is
+// "", from the records of the scan.
 func walk(view *site.View, snap *site.Snapshot, top string, d *site.Dir) *list {
 	l := &list{made: time.Now()}
 	add := func(dir string, f *site.File) {
@@ -80,8 +83,7 @@ func walk(view *site.View, snap *site.Snapshot, top string, d *site.Dir) *list {
 	return l
 }
 
-// newest returns the entries that were changed, renamed or moved here not long ago, the newest
-// first.
+// newest returns the entries that were changed, renamed or moved recently, the newest first.
 func newest(all []entry) []entry {
 	since := time.Now().Add(-recently).UnixNano()
 	var list []entry
@@ -96,12 +98,12 @@ func newest(all []entry) []entry {
 	return slices.Clone(list[:min(len(list), maxRecent)])
 }
 
-// A policy tells which top-level directories have other rules than before: each has a
-// number, made of the rules that may match a name in it.
+// A policy has a hash for each top-level directory, of the rules that may match a name in it. So
+// a change of rules invalidates only the lists that it concerns.
 type policy struct {
 	snap  *site.Snapshot
-	below map[string]uint64 // of those that match in one directory
-	names map[string]uint64 // of those that match names with a beginning
+	below map[string]uint64 // hashes of rules whose prefix contains a top-level directory, by directory
+	names map[string]uint64 // hashes of the other rules, by prefix
 }
 
 var seed = maphash.MakeSeed()
@@ -119,7 +121,7 @@ func policyOf(snap *site.Snapshot) *policy {
 	return p
 }
 
-// of returns the number of a top-level directory, or of the root's own files ("").
+// of returns the hash of a top-level directory, or of the root's own files ("").
 func (p *policy) of(top string) uint64 {
 	number := p.below[top]
 	for prefix, n := range p.names {

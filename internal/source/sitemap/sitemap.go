@@ -1,14 +1,14 @@
-// Package sitemap lists what robots may fetch of a site (sitemaps.org), so that they need
-// not walk it, and what has changed of it.
+// Package sitemap lists what robots may fetch of a site (sitemaps.org), and what has changed
+// recently, so that robots need not crawl it.
 //
-//	/sitemap.xml         the whole site; of more than 50,000 resources an index of the parts
+//	/sitemap.xml         the whole site; with more than 50,000 URLs, an index of the parts
 //	/sitemap-1.xml       a part
 //	/sitemap-recent.xml  the changes of the last 24 hours
 //
-// Each also ends with .txt: the URLs alone, one on each line. Of each top-level directory
-// a list is kept (list.go), made from the records of the scan: once in ten minutes, or when
-// other rules hold for it. Documents are written from the lists, in pieces, for every front,
-// name and port.
+// With .txt in place of .xml, the reply has one URL per line. For each top-level directory a
+// list is cached (list.go). It is made from the records of the scan, and again after ten minutes
+// or when its rules change. Documents are written from the lists piece by piece, since URLs
+// differ by front, name and port.
 package sitemap
 
 import (
@@ -32,16 +32,16 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Selector answers with the sitemap.
+// Selector is the selector of the sitemap.
 const Selector = "/sitemap.xml"
 
-// Bounds of a part: the standard's number of URLs, and bytes of their paths.
+// Bounds of a part: the number of URLs in the standard, and the bytes of their paths.
 const (
 	maxURLs  = 50_000
 	maxPaths = 8 << 20
 )
 
-// pieceSize is about the size of a piece, in bytes. Few entries are larger than maxEntry.
+// A piece is complete when it exceeds pieceSize bytes; most entries are smaller than maxEntry.
 const (
 	pieceSize = 192 << 10
 	maxEntry  = 4 << 10
@@ -51,23 +51,19 @@ const (
 type Sitemaps struct {
 	Site *site.Site
 
-	// Age is how old a list may become. If zero, ten minutes.
-	Age time.Duration
-
-	// Most is how many URLs a part has. If zero, 50,000.
-	Most int
+	most int // URLs of a part, for tests; if zero, maxURLs
 
 	mu     sync.Mutex
-	lists  map[string]*list // by the name of the top-level directory; "" is the root
+	lists  map[string]*list // by top-level directory; "" is the root
 	policy *policy
 }
 
 var form = regexp.MustCompile(`^/?sitemap(?:-([1-9]\d{0,4}|recent))?\.(xml|txt)$`)
 
-// Answers reports whether a selector may be a sitemap's.
+// Answers reports whether a selector has the form of a sitemap's.
 func (*Sitemaps) Answers(sel string) bool { return form.MatchString(sel) }
 
-// Answer makes a sitemap.
+// Answer returns a sitemap.
 func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 	m := form.FindStringSubmatch(q.Request.Selector)
 	if m == nil {
@@ -82,7 +78,7 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	q.View.Forget() // no file tells how long a reply made of records holds
+	q.View.Forget() // the reply depends on records, not on files, so it must not be cached
 	lists := s.current(q.View, snap)
 	w := newDocument(q, text)
 	if m[1] == "recent" {
@@ -118,8 +114,8 @@ type topList struct {
 	*list
 }
 
-// current returns the lists of all top-level directories, in order. Those that are too old
-// are made again.
+// current returns the lists of all top-level directories, in order. It makes missing and
+// outdated ones.
 func (s *Sitemaps) current(view *site.View, snap *site.Snapshot) (lists []topList) {
 	p := s.policyOf(snap)
 	names := map[string]bool{}
@@ -145,7 +141,7 @@ func (s *Sitemaps) current(view *site.View, snap *site.Snapshot) (lists []topLis
 	return lists
 }
 
-// kept returns the list of a top-level directory, nil if it must be made again.
+// kept returns the cached list of a top-level directory, or nil if it must be made.
 func (s *Sitemaps) kept(top string, p *policy) *list {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,13 +153,13 @@ func (s *Sitemaps) kept(top string, p *policy) *list {
 		return nil
 	}
 	age := time.Since(l.made)
-	if age >= cmp.Or(s.Age, 10*time.Minute) || l.policy != p.of(top) && age >= busyShare*l.took {
+	if age >= maxAge || l.policy != p.of(top) && age >= busyShare*l.took {
 		return nil
 	}
 	return l
 }
 
-// policyOf returns the numbers of a snapshot's rules.
+// policyOf returns the policy of a Snapshot.
 func (s *Sitemaps) policyOf(snap *site.Snapshot) *policy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +169,7 @@ func (s *Sitemaps) policyOf(snap *site.Snapshot) *policy {
 	return s.policy
 }
 
-// recent returns the newest changes that robots may fetch.
+// recent returns the newest changes in all lists that robots may still fetch.
 func recent(snap *site.Snapshot, lists []topList) []entry {
 	var all []entry
 	for _, l := range lists {
@@ -182,15 +178,15 @@ func recent(snap *site.Snapshot, lists []topList) []entry {
 	return slices.DeleteFunc(newest(all), func(e entry) bool { return !snap.Open(e.path(), e.isDir()) })
 }
 
-// A slice is a part of a list.
+// A slice is the rest of a list.
 type slice struct {
 	topList
 	rest []entry
 }
 
-// parts fills parts with whole lists, in order. A list that is larger than a part is cut.
+// parts distributes the lists over parts, in order. It splits only lists larger than a part.
 func (s *Sitemaps) parts(lists []topList) (parts [][]slice) {
-	most := cmp.Or(s.Most, maxURLs)
+	most := cmp.Or(s.most, maxURLs)
 	var part []slice
 	urls, size := 0, 0
 	next := func() { parts, part, urls, size = append(parts, part), nil, 0, 0 }
@@ -213,15 +209,15 @@ func (s *Sitemaps) parts(lists []topList) (parts [][]slice) {
 	return append(parts, part)
 }
 
-// A stream is a part that is written while it is sent, so that a client that reads slowly
-// holds one piece, and no place of the Limiter.
+// A stream makes a part piece by piece while it is sent. So a slow client uses the memory of one
+// piece, and no place of the Limiter.
 type stream struct {
 	all   *Sitemaps
 	q     *answer.Asked
 	text  bool
 	left  []slice
 	ended bool
-	rest  []byte // of the piece that is sent
+	rest  []byte // of the current piece
 }
 
 func (r *stream) Read(p []byte) (int, error) {
@@ -240,8 +236,8 @@ func (r *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// piece makes the next piece. Of a list that other rules have made than those of now, each
-// resource is asked for.
+// piece makes the next piece. If the rules of a list have changed since it was made, piece checks
+// each entry again.
 func (r *stream) piece(q *answer.Asked) (*answer.Value, error) {
 	w := newDocument(q, r.text)
 	w.b = make([]byte, 0, pieceSize+maxEntry)
@@ -272,7 +268,7 @@ func (r *stream) piece(q *answer.Asked) (*answer.Value, error) {
 type document struct {
 	q     *answer.Asked
 	text  bool
-	bases map[byte]string // what URLs begin with, by item type
+	bases map[byte]string // the URL up to the path, by item type
 	b     []byte
 }
 
@@ -292,12 +288,12 @@ func (w *document) end(element string) {
 	}
 }
 
-// resource writes an entry, and a time of it.
+// resource writes an entry with a time.
 func (w *document) resource(e entry, at int64) {
 	w.entry("url", e.Type, selector.Canonical(e.path(), e.isDir()), time.Unix(0, at))
 }
 
-// index is the list of the parts.
+// index returns the index of the parts.
 func (w *document) index(parts int, recent []entry) []byte {
 	end, last := ".xml", time.Time{}
 	if w.text {
@@ -315,7 +311,7 @@ func (w *document) index(parts int, recent []entry) []byte {
 	return w.b
 }
 
-// entry writes the URL of a selector.
+// entry writes the element of one URL.
 func (w *document) entry(element string, typ byte, sel string, changed time.Time) {
 	base, ok := w.bases[typ]
 	switch {

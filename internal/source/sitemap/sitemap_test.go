@@ -29,12 +29,13 @@ type fixture struct {
 	t    *testing.T
 	dir  string
 	host *answer.Host
+	kept bool // lists are kept; else each request makes them
 }
 
 // serve serves a tree whose sitemap has so many URLs in a part.
 func serve(t *testing.T, files map[string]string, most int) *fixture {
 	t.Helper()
-	f := &fixture{t: t, dir: t.TempDir(), Sitemaps: &Sitemaps{Most: most, Age: 1}}
+	f := &fixture{t: t, dir: t.TempDir(), Sitemaps: &Sitemaps{most: most}}
 	treetest.Write(t, f.dir, files)
 	s, err := site.Open(f.dir, site.Config{Files: true})
 	treetest.Must(t, err)
@@ -50,7 +51,21 @@ type reply struct {
 
 func (r *reply) WriteItem(menu.Item) error { r.menu = true; return nil }
 
+// age makes all lists too old.
+func (f *fixture) age() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for top, l := range f.lists {
+		old := *l
+		old.made = old.made.Add(-maxAge)
+		f.lists[top] = &old
+	}
+}
+
 func (f *fixture) ask(sel string) (string, error) {
+	if !f.kept {
+		f.age()
+	}
 	var w reply
 	err := (&gopher.Front{Host: f.host}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example", Port: 70})
 	return w.String(), err
@@ -88,7 +103,7 @@ func (f *fixture) urls(sel string) (all []string) {
 			continue
 		}
 		part := f.urls(u.Selector)
-		if len(part) > cmp.Or(f.Most, maxURLs) {
+		if len(part) > cmp.Or(f.most, maxURLs) {
 			f.t.Errorf("%s has %d URLs", loc, len(part))
 		}
 		all = append(all, part...)
@@ -147,7 +162,7 @@ func TestSitemapIsThePolicy(t *testing.T) {
 		}
 		slices.Sort(want)
 		if got := selectors(Selector); !slices.Equal(got, want) {
-			t.Errorf("%d in a part: %q, want %q of %q", f.Most, got, want, files)
+			t.Errorf("%d in a part: %q, want %q of %q", f.most, got, want, files)
 		}
 		for end := time.Now().Add(2 * time.Minute); !slices.Equal(selectors("/sitemap-recent.xml"), want); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
@@ -208,7 +223,7 @@ func TestParts(t *testing.T) {
 // top-level directory; an author's rules cost nobody else's list.
 func TestListsAreKept(t *testing.T) {
 	f := serve(t, map[string]string{"a/1.txt": "x", "b/1.txt": "x", "b/0.txt": "x", "b/.robots": "Disallow: /0.txt\n", "c.txt": "x"}, 0)
-	f.Age = time.Hour
+	f.kept = true
 	lists := func() map[string]*list {
 		_, err := f.ask("/sitemap.txt")
 		treetest.Must(t, err)
@@ -236,7 +251,7 @@ func TestListsAreKept(t *testing.T) {
 	if got := lists(); got["b"] != before["b"] {
 		t.Error("a list is made again before its age")
 	}
-	f.Age = 1
+	f.age()
 	if got := lists(); got["b"] == before["b"] || len(got["b"].entries) <= len(before["b"].entries) {
 		t.Error("a list that is old stays")
 	}

@@ -1,14 +1,13 @@
-// Package sitesearch finds texts of a site: it keeps an index of them in step with
-// the tree, and answers the selector /search.
+// Package sitesearch searches the texts of a site. It updates an index after changes of the tree
+// and answers the selector /search.
 //
 //	Reloaded ─► directories whose records have changed ─► compare each with the index (follow.go)
 //	                                              │ new or changed texts: Put; gone or denied: Delete
 //	                                              ▼
-//	/search?words ─► Search ─► results, each read again for its line (handler.go)
+//	/search?words ─► Search ─► results; each text is read again for its excerpt (handler.go)
 //
-// Texts that robots may not fetch are not in the index unless SearchAll is set. One that a
-// new policy denies is not shown or counted from then on, and leaves the index a moment
-// later.
+// The index contains only texts that robots may fetch, unless SearchAll is set. A text that a
+// new policy denies disappears from the results at once, and from the index soon after.
 package sitesearch
 
 import (
@@ -36,18 +35,18 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// SearchOptions are how a site is searched. They travel as one value from the flags to the
-// searcher.
+// SearchOptions are the options of a Searcher that come from the command line.
 type SearchOptions struct {
-	// SearchDir is where the index lies. If "", it is kept in memory, and made at each start.
+	// SearchDir is the directory of the index. If "", the index is in memory and rebuilt at each
+	// start.
 	SearchDir string
 
-	// SearchAll reports whether texts that are denied to robots are found, too.
+	// SearchAll includes texts that are denied to robots.
 	SearchAll bool
 }
 
-// A Searcher keeps an index of a site, and is the answer.Source of its searches. Its
-// fields must not be changed once Open was called.
+// A Searcher maintains the index of a site, and is the answer.Source of its searches. Its fields
+// must not be changed after Open.
 type Searcher struct {
 	Site *site.Site
 	SearchOptions
@@ -58,27 +57,26 @@ type Searcher struct {
 	// The options of the site's host.
 	answer.HostOptions
 
-	// Log gets a line when the index was built, and when it is full. If nil,
-	// nothing is logged.
+	// Log records when the index is complete, full or damaged. If nil, nothing is logged.
 	Log *slog.Logger
 
 	index   *search.Index // nil before Open
-	changed chan struct{} // holds one if there may be a new snapshot, or something is dirty
-	ready   atomic.Bool   // all of the tree was compared with the index once
-	looked  atomic.Int64  // at so many directories
+	changed chan struct{} // has an element if the Snapshot may have changed or dirty is not empty
+	ready   atomic.Bool   // the whole tree has been compared with the index
+	looked  atomic.Int64  // directories compared so far
 
-	snap *site.Snapshot // that the index follows; nil: none yet
+	snap *site.Snapshot // from which dirty was last computed; nil before the first
 	done []string       // directories since the last commit
-	lost atomic.Bool    // the index is empty
+	lost atomic.Bool    // the index was replaced by an empty one
 
 	mu    sync.Mutex
-	dirty map[string][]string // directories that are to be compared with the index, or a few texts of them
+	dirty map[string][]string // directories to compare with the index; only some texts, if the value is not nil
 }
 
 // DefaultMemory is used if Memory is zero.
 const DefaultMemory = 256 << 20
 
-// delay is how long changes are collected before the index follows them.
+// delay is the pause between two updates of the index.
 const delay = 200 * time.Millisecond
 
 // busyRetry is the delay before a directory is compared again in which something could not be
@@ -89,8 +87,8 @@ const busyRetry = 10 * time.Second
 // again is the delay before a failed batch is repeated; tests change it.
 var again = time.Minute
 
-// Open opens the index. With a SearchDir it must be called before the process gives up the
-// right to make files there.
+// Open opens the index. With a SearchDir it must be called before the process drops its
+// privileges.
 func (s *Searcher) Open(ctx context.Context) (err error) {
 	memory := s.Memory
 	if memory <= 0 {
@@ -104,7 +102,7 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 	return err
 }
 
-// Reloaded notes that there may be a new snapshot. It does not block.
+// Reloaded must be called after each reload of the site. It does not block.
 func (s *Searcher) Reloaded() {
 	select {
 	case s.changed <- struct{}{}:
@@ -112,23 +110,22 @@ func (s *Searcher) Reloaded() {
 	}
 }
 
-// Progress returns how many directories have been looked at, and whether the index is
-// complete.
+// Progress returns the number of directories compared so far, and whether the index is complete.
 func (s *Searcher) Progress() (done int, complete bool) {
 	return int(s.looked.Load()), s.ready.Load()
 }
 
-// Counts returns how many texts and menus the index has, and how many did not fit.
+// Counts returns the number of texts and menus in the index, and of those that did not fit.
 func (s *Searcher) Counts() (texts, left int) {
 	n := s.index.Stats()
 	return n.Texts, max(0, n.Wanted-n.Texts)
 }
 
-// lastWait is how long Run waits at the end for a file system that does not answer.
+// lastWait is how long Run waits at the end for a file system that does not respond.
 const lastWait = 2 * time.Second
 
-// Run compares the index with the tree, then follows its changes until ctx ends. It
-// closes the index, unless a file system does not answer.
+// Run updates the index until ctx ends. It then closes the index, unless a file system does not
+// respond.
 func (s *Searcher) Run(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- s.follow(ctx) }()
@@ -148,7 +145,7 @@ func (s *Searcher) Run(ctx context.Context) error {
 func (s *Searcher) follow(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.index.Close()) }()
 	if _, err := s.Site.Snapshot(ctx); err != nil {
-		return nil // it ended before
+		return nil // ctx has ended
 	}
 	start, full := time.Now(), false
 	s.Reloaded()
@@ -175,9 +172,7 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 	}
 }
 
-// update compares directories with the index: those whose records have changed, those in
-// which a new policy may allow or deny other texts, and those that were not done before. It
-// reports whether all are done.
+// update compares dirty directories with the index. It reports whether it has compared all.
 func (s *Searcher) update(ctx context.Context) (done bool) {
 	if s.lost.Swap(false) {
 		s.snap = nil
@@ -213,8 +208,8 @@ func (s *Searcher) update(ctx context.Context) (done bool) {
 	return ctx.Err() == nil
 }
 
-// markChanged makes dirty what differs between the snapshot that the index has followed so
-// far and the next one. An error is the index's.
+// markChanged marks as dirty what has changed since s.snap: directories with other records, and
+// texts that the policy may allow or deny now. It fails if the index does.
 func (s *Searcher) markChanged(next *site.Snapshot) error {
 	if next == s.snap {
 		return nil
@@ -231,7 +226,7 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 	}
 	switch {
 	case s.snap == nil:
-		// Of an older process it may have directories that are gone.
+		// The index of an earlier process may contain directories that are gone.
 		dirs, err := s.index.Directories()
 		if err != nil {
 			return err
@@ -267,8 +262,9 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 	return nil
 }
 
-// matching returns the files of a directory whose names begin with a prefix; all reports
-// whether that of the directory may, too, or its menu shows one of them.
+// matching returns the files of a directory whose names begin with one of the prefixes. all
+// reports that the whole directory must be compared: its own name may match, or a matching file
+// is part of its menu.
 func matching(dir string, d *site.Dir, prefixes []string) (names []string, all bool) {
 	for _, prefix := range prefixes {
 		rest, below := prefix, true
@@ -295,10 +291,10 @@ func matching(dir string, d *site.Dir, prefixes []string) (names []string, all b
 	return names, len(names) > maxNames
 }
 
-// maxNames is how many texts of a directory are compared by their names.
+// maxNames is the number of texts above which the whole directory is compared.
 const maxNames = 100
 
-// commit ends the batch of the index.
+// commit commits the batch of the index.
 func (s *Searcher) commit() error {
 	err := s.index.Commit()
 	if err == nil {
@@ -307,7 +303,7 @@ func (s *Searcher) commit() error {
 	return err
 }
 
-// failed has directories compared again whose changes the index has not taken.
+// failed handles an error of the index: the directories of the batch are compared again later.
 func (s *Searcher) failed(err error, dirs []string) {
 	s.done = nil
 	if errors.Is(err, search.ErrDiscarded) {
@@ -319,7 +315,7 @@ func (s *Searcher) failed(err error, dirs []string) {
 	s.later(again, dirs...)
 }
 
-// discarded has everything compared again.
+// discarded makes update compare everything again, with an empty index.
 func (s *Searcher) discarded() {
 	s.lost.Store(true)
 	s.ready.Store(false)
@@ -338,7 +334,7 @@ func (s *Searcher) later(delay time.Duration, dirs ...string) {
 	})
 }
 
-// look compares a directory with the index, or some texts of it. An error is the index's.
+// look compares a directory, or some texts of it, with the index. It fails if the index does.
 func (s *Searcher) look(ctx context.Context, dir string, names []string) (err error) {
 	s.looked.Add(1)
 	if !s.snap.Tree.Has(dir, true) {
@@ -350,34 +346,33 @@ func (s *Searcher) look(ctx context.Context, dir string, names []string) (err er
 			d.q = &answer.Asked{Host: &answer.Host{Site: s.Site, HostOptions: s.HostOptions}, Request: &server.Request{}, View: view}
 			return struct{}{}, d.compare()
 		})
-		if !errors.Is(err, stall.ErrLeft) { // else it goes on without what does not answer
+		if !errors.Is(err, stall.ErrLeft) { // else repeat it: operations on the hanging name fail at once
 			return err
 		}
 	}
 }
 
-// A directory is compared with the index.
+// A directory is the comparison of one directory with the index.
 type directory struct {
 	*Searcher
 	dir   string
-	names []string // of texts; nil: all
+	names []string // of the texts to compare; nil means all
 	snap  *site.Snapshot
 	ctx   context.Context
 	q     *answer.Asked
-	old   map[string]uint64 // marks of texts that the index has, and the directory not yet
+	old   map[string]uint64 // marks of texts in the index that have not been found in the directory yet
 	texts int
-	busy  bool // a text could not be read now
+	busy  bool // a text could not be read, but may be readable later
 }
 
-// compare brings the index in step with the directory. It may be left behind. An error is
-// the index's.
+// compare updates the index. It may be abandoned (site.Try). It fails if the index does.
 func (d *directory) compare() (err error) {
 	if d.old, err = d.index.Directory(d.dir, d.names); err != nil {
 		return err
 	}
 	had := len(d.old)
 
-	// The menu as a text, and the texts, which are found by what a map calls them, too.
+	// Index the menu as a text, and each text together with its label in the map.
 	if d.names == nil {
 		if err := d.menu(); err != nil {
 			return err
@@ -409,7 +404,7 @@ func (d *directory) compare() (err error) {
 		return nil
 	}
 
-	// What is gone.
+	// Delete what is gone.
 	for name := range d.old {
 		if err := d.index.Delete(name); err != nil {
 			return err
@@ -421,7 +416,7 @@ func (d *directory) compare() (err error) {
 	return d.index.SetDirectory(d.dir, d.texts, false)
 }
 
-// unread notes that a text could not be read.
+// unread records an error of reading a text.
 func (d *directory) unread(err error) {
 	d.busy = d.busy || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 }
@@ -432,13 +427,13 @@ func (d *directory) menu() error {
 	return d.put(search.DirName(d.dir), markOf(text, d.q.Title(d.dir, true)), func() (string, error) { return text, nil })
 }
 
-// put indexes a text that robots may have, unless the index has its current version. It is
-// found by its title and its name.
+// put indexes a text, its title and its name, if robots may fetch it and the index lacks its
+// current version.
 func (d *directory) put(name string, mark uint64, read func() (string, error)) error {
 	if !d.allowed(d.snap, name) {
 		return nil
 	}
-	defer d.q.View.Forget() // of a directory with many names, what was asked would add up
+	defer d.q.View.Forget() // the records of a large directory would take much memory
 	old, has := d.old[name]
 	delete(d.old, name)
 	d.texts++
@@ -446,7 +441,7 @@ func (d *directory) put(name string, mark uint64, read func() (string, error)) e
 		return nil
 	}
 	body, err := read()
-	if err != nil { // it cannot be read now
+	if err != nil {
 		d.texts--
 		d.unread(err)
 		return d.index.Delete(name)
@@ -462,7 +457,7 @@ func (d *directory) put(name string, mark uint64, read func() (string, error)) e
 	return err
 }
 
-// markOf is the same in each process: it is kept in the index.
+// markOf returns a hash that is the same in every process, since the index stores it.
 func markOf(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, p := range parts {
@@ -471,7 +466,7 @@ func markOf(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// plainName returns the path of a name in the index, and whether it is a directory's.
+// plainName returns the path for a name in the index, and whether it is a directory.
 func plainName(name string) (plain string, dir bool) {
 	plain, dir = strings.CutSuffix(name, "/")
 	if plain == "" {
@@ -480,7 +475,7 @@ func plainName(name string) (plain string, dir bool) {
 	return plain, dir
 }
 
-// allowed reports whether robots may fetch what has a name in the index.
+// allowed reports whether a name in the index may be found.
 func (s *Searcher) allowed(snap *site.Snapshot, name string) bool {
 	plain, dir := plainName(name)
 	return snap != nil && snap.Real(plain) == plain && (s.SearchAll || snap.Open(plain, dir))

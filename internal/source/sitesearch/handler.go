@@ -16,8 +16,8 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Selector answers searches. Without a query it is a menu that explains them. Pages link
-// to each other as Selector/PAGE/WORDS.
+// Selector is the selector of searches. Without a query the reply explains them. Further pages
+// of results are at Selector/PAGE/WORDS.
 const Selector = "/search"
 
 const maxPages = 50
@@ -28,7 +28,7 @@ func (s *Searcher) Answers(sel string) bool {
 	return ok
 }
 
-// Answer searches, or asks for the words.
+// Answer returns results, or without a query the help.
 func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 	a := &answer.Value{Class: answer.Question, Selector: Selector, Type: menu.TypeSearch, Prompt: "Search this site"}
 	snap := s.Site.Now()
@@ -56,8 +56,8 @@ func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 	return a, nil
 }
 
-// asked takes a search apart: the words come as the query, or behind the number of a
-// page, from 1, in the selector.
+// asked returns the words of a search and the page, from 0. The words are the query, or follow
+// the page's number in the selector.
 func asked(sel, query string) (words string, page int, ok bool) {
 	rest, ok := strings.CutPrefix("/"+strings.TrimPrefix(sel, "/"), Selector)
 	if !ok || rest != "" && rest[0] != '/' {
@@ -103,8 +103,8 @@ func (s *Searcher) help() []menu.Item {
 	return items
 }
 
-// results is a page of results. The text of each is read again for the line to show, and
-// robots may have it by the policy of now: one that is gone or denied is left out.
+// results returns a page of results. It reads each text again for the excerpt, and omits those
+// that are gone or that the current policy denies.
 func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Results) []menu.Item {
 	items := []menu.Item{menu.Info(summary(query, page, r))}
 	if r.Cut {
@@ -138,7 +138,7 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 	return append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector})
 }
 
-// read returns the beginning of a text as it is now, "" of what is none, and its item type.
+// read returns the beginning of a text ("" for a binary file) and its item type.
 func (s *Searcher) read(q *answer.Asked, plain string, dir bool) (text string, typ byte, err error) {
 	if dir {
 		_, err := q.View.Stat(plain)
@@ -180,7 +180,7 @@ func summary(query string, page int, r search.Results) string {
 
 func count(n int, what string) string { return diag.Count(n, what, what+"s") }
 
-// label returns a result's title and where it is.
+// label returns the label of a result: its title and path.
 func label(q *answer.Asked, plain string, dir bool) string {
 	title, where := q.Title(plain, dir), "/"+strings.TrimPrefix(plain, ".")
 	if title == path.Base(plain) {

@@ -20,26 +20,26 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Selector is where the page is, with a slash before it or without.
+// Selector is the selector of the page; a slash in front is optional.
 const Selector = "server-status"
 
-// maxReports is how many reports of the last reload the page shows.
+// maxReports bounds the reports of the policy that the page shows.
 const maxReports = 20
 
-// Page is the answer.Source of Selector for clients in Allow. It declines all others:
-// they read that there is no such page.
+// Page is the answer.Source of Selector for clients in Allow. For all others there is no such
+// page.
 type Page struct {
 	Stats *Stats
 	Allow []netip.Prefix
 
-	// ShowIP returns an address as the page shows it.
+	// ShowIP formats an address.
 	ShowIP func(netip.Addr) string
 }
 
 // Answers reports whether a selector leads to the page.
 func (p *Page) Answers(sel string) bool { return strings.Trim(sel, "/") == Selector }
 
-// Answer is the page as text and as HTML, for clients that may see it.
+// Answer returns the page as text and as HTML.
 func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
 	client := q.Request.Remote.Addr().Unmap().WithZone("")
 	if !slices.ContainsFunc(p.Allow, func(b netip.Prefix) bool { return b.Contains(client) }) {
@@ -56,16 +56,16 @@ type sheet struct {
 	Tables []*table
 }
 
-// A chart counts events of the last hour, by minutes, the oldest first.
+// A chart has the counts of the last 60 minutes, the oldest first.
 type chart struct {
 	Name   string
-	Bad    bool // the fewer the better
+	Bad    bool // drawn in the color of errors
 	Counts []int64
 	All    int64
 	Most   int64 // in one minute
 }
 
-// A table is a part of the page. A row without a value is a sentence.
+// A table is a section of the page. A row with a nil Value is a sentence.
 type table struct {
 	Title string
 	Rows  []row
@@ -74,10 +74,10 @@ type table struct {
 type row struct {
 	Name  string
 	Value any
-	Share int64 // of the largest of its kind, in percent
+	Share int64 // in percent of the largest value; 0 draws no bar
 }
 
-// add adds a table of names and their values.
+// add adds a table. The pairs are names and values.
 func (s *sheet) add(title string, pairs ...any) *table {
 	t := &table{Title: title}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -87,14 +87,14 @@ func (s *sheet) add(title string, pairs ...any) *table {
 	return t
 }
 
-// sheet puts the numbers in the order of the page.
+// sheet returns the content of the page.
 func (p *Page) sheet(n Numbers, now time.Time) *sheet {
 	s := &sheet{Head: fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), now.Sub(n.Start).Round(time.Second))}
 	for what, name := range []string{asked: "requests", failed: "not served", fetched: "for robots.txt"} {
 		s.Charts = append(s.Charts, charted(name, what, n, now))
 	}
 
-	// Add up what all hosts were asked for.
+	// Sum the requests of all hosts.
 	var all Outcomes
 	var bytes int64
 	parts := map[string]int64{}
@@ -180,7 +180,7 @@ func reloads(h HostNumbers) []any {
 	return append(list, "notices (gophd robots check -v)", len(h.Reports)-len(serious))
 }
 
-// charted adds up one of the counts of all hosts.
+// charted returns the chart of one count, summed over all hosts.
 func charted(name string, what int, n Numbers, now time.Time) chart {
 	c := chart{Name: name, Bad: what == failed}
 	for minute := now.Unix()/60 - 59; minute <= now.Unix()/60; minute++ {
@@ -197,7 +197,7 @@ func charted(name string, what int, n Numbers, now time.Time) chart {
 	return c
 }
 
-// Line draws a chart as text: nothing is a dot, the most is full.
+// Line draws a chart as text, with a dot for zero.
 func (c chart) Line() string {
 	marks := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder
@@ -211,7 +211,7 @@ func (c chart) Line() string {
 	return b.String()
 }
 
-// Height is the height of a bar of a chart that is 24 high. Any count above 0 is visible.
+// Height returns the height of a bar in a chart of height 24, at least 1.
 func (c chart) Height(n int64) float64 { return max(1, 24*float64(n)/float64(c.Most)) }
 
 // text returns the page as text of 67 columns.

@@ -1,6 +1,5 @@
-// Package status collects the numbers of a running gophd: it counts requests by
-// outcome, lists rude robots, and shows it all on a page for the administrator ([Page]).
-// It is made for gophd; a server of another kind has its own numbers.
+// Package status collects statistics of a running gophd, such as requests by outcome and robots
+// that ignore robots.txt, and shows them on a page for the administrator ([Page]).
 package status
 
 import (
@@ -19,35 +18,35 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Stats counts. It is a server.Observer; its fields are set before it is used.
+// Stats is a server.Observer. Its fields must not be changed after the first request.
 type Stats struct {
 	Version string
 	Server  *server.Server
-	Lost    func() int64 // lines of the access log; nil: there is none
+	Lost    func() int64 // returns the lost lines of the access log; nil without one
 
-	// Searchable counts the texts of the search index, and those that did not fit; nil: there
-	// is none.
+	// Searchable returns the number of texts in the search index, and of those that did not fit.
+	// It is nil without a search.
 	Searchable func() (texts, left int)
 
-	Hosts []*HostStats // the first counts all requests for none of the others
+	Hosts []*HostStats // the first also counts requests for unknown names
 
 	start time.Time
 }
 
-// New returns Stats that count from now on.
+// New returns Stats for a process that starts now.
 func New(version string) *Stats { return &Stats{Version: version, start: time.Now()} }
 
-// HostStats counts for one site.
+// HostStats are the statistics of one site.
 type HostStats struct {
 	Name     string
 	Site     *site.Site
-	Enforcer *enforce.Enforcer // nil: robots are not held to anything
+	Enforcer *enforce.Enforcer // nil without -enforce
 
 	mu     sync.Mutex
 	counts HostNumbers
 	rudest tally.Top[netip.Addr]
 
-	// Clients that have fetched robots.txt. When recent is full, it replaces earlier.
+	// Clients that have fetched robots.txt. When recent is full, it becomes earlier.
 	recent, earlier map[netip.Addr]bool
 }
 
@@ -63,26 +62,26 @@ type Minute struct {
 	Counts [3]int64
 }
 
-// What a Minute counts.
+// The indexes of Minute.Counts.
 const (
 	asked   = iota // requests
-	failed         // those with another outcome than OK
-	fetched        // those for robots.txt
+	failed         // requests with another outcome than OK
+	fetched        // requests for robots.txt
 )
 
-// HostNumbers is how one site does.
+// HostNumbers are the current values of HostStats.
 type HostNumbers struct {
 	Name     string
 	Requests map[string]Outcomes // by protocol
-	Hour     [60]Minute          // a ring; each minute replaces the one an hour before it
+	Hour     [60]Minute          // a ring buffer, by minute modulo 60
 	Bytes    int64               // sent in replies
 	Fetches  int64               // requests for robots.txt
-	Rude     int64               // requests for what it denies to all robots, by clients that had fetched it
+	Rude     int64               // requests for denied resources, by clients that had fetched robots.txt
 	Reloads  int64
 	Failures int64       // reloads that failed
-	Last     site.Reload // the last one; zero before the first
+	Last     site.Reload // zero before the first
 
-	// Of the current snapshot.
+	// Of the current Snapshot.
 	Reports     []policy.Report
 	RobotsBytes int    // size of robots.txt
 	Policy      string // its SHA-256; see policy.Compiled.Hash
@@ -92,7 +91,7 @@ type HostNumbers struct {
 	Enforced enforce.Totals
 }
 
-// Numbers is how gophd does at one time.
+// Numbers are the statistics at one point in time.
 type Numbers struct {
 	Start time.Time
 	Lost  int64 // lines of the access log
@@ -134,7 +133,7 @@ func (s *HostStats) observe(r server.Served, now time.Time) {
 		minute.Counts[failed]++
 	}
 
-	// A robot does not send its name in Gopher: the rules for all robots decide.
+	// Gopher has no user agent, so the rules for all robots decide.
 	hasFile := s.recent[client] || s.earlier[client]
 	if !answer.IsRobots(r.Selector) {
 		snap := s.Site.Now()
@@ -165,7 +164,7 @@ func (s *HostStats) Reloaded(r site.Reload) {
 	s.counts.Last = r
 }
 
-// Numbers returns how gophd does.
+// Numbers returns the current statistics.
 func (s *Stats) Numbers() Numbers {
 	n := Numbers{Start: s.start, Counts: s.Server.Counts()}
 	for _, h := range s.Hosts {
@@ -180,7 +179,7 @@ func (s *Stats) Numbers() Numbers {
 func (s *HostStats) numbers() HostNumbers {
 	s.mu.Lock()
 	n := s.counts
-	n.Requests = map[string]Outcomes{"gopher": {}} // is always on offer
+	n.Requests = map[string]Outcomes{"gopher": {}} // always shown
 	maps.Copy(n.Requests, s.counts.Requests)
 	s.mu.Unlock()
 	n.Name, n.Rudest, n.Enforced = s.Name, s.rudest.List(10), s.Enforcer.Totals()
