@@ -33,6 +33,7 @@ func TestGroups(t *testing.T) {
 		"User-agent: foo" + x + "User-agent: foobot\nDisallow: /y\n":                                "* | foobot | foo",
 		"User-agent: ab, b" + x + "User-agent: abc\nDisallow: /y\n":                                 "* | abc | ab b",
 		"User-agent: abc, b" + x + "User-agent: ab\nDisallow: /y\n":                                 "* | abc | ab | b",
+		"User-agent: longer" + x + "User-agent: ab, b\nDisallow: /y\n":                              "* | ab b | longer",
 		"User-agent: Veronica, bar" + x:                                                             "* | Veronica | bar",
 		"User-agent: foo" + x + "User-agent: bar\nDisallow: /y\nUser-agent: foobar\nDisallow: /z\n": "* | foobar | bar | foo",
 		"Disallow: /a\n\nUser-agent: foo\nCrawl-delay: 1\n":                                         "*",

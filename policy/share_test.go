@@ -40,20 +40,6 @@ func denied(c *Compiled) (list []string) {
 	return list
 }
 
-// TestManyHomes: 8,000 users of two lines each keep their homes open, and the server closes
-// the spellings that lack a slash.
-func TestManyHomes(t *testing.T) {
-	c := compileOf(many(8000, "Disallow: /drafts/\nDisallow: /private/\n"))
-	if list := denied(c); len(list) > 0 || len(c.File()) > maxBytes {
-		t.Fatalf("%d bytes, denied: %q", len(c.File()), list)
-	}
-	for sel, want := range map[string]bool{"/~u07999/drafts/x": true, "/~u00000/x": false} {
-		if c.DeniedToAll(sel[1:], false) != want || c.Closed(sel, sel[1:]) != want {
-			t.Errorf("%s is denied: %v, closed without a slash: %v", sel, !want, c.Closed(sel, sel[1:]))
-		}
-	}
-}
-
 // TestBorrowers: who takes more than a share is denied as a whole, the largest first, and
 // only until the file fits; who is within the share keeps what the rules say.
 func TestBorrowers(t *testing.T) {

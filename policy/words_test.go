@@ -2,11 +2,9 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -34,26 +32,6 @@ func TestLineEnds(t *testing.T) {
 			if list := denied(c); len(list) > 0 || len(c.Unproven()) > 0 {
 				t.Errorf("%q: closed: %q", notes, list)
 			}
-		}
-	}
-}
-
-// TestOneByte: no word of an annotation, however odd, closes the site or another directory.
-func TestOneByte(t *testing.T) {
-	for _, notes := range []map[string]string{
-		{"~al/.robots": "Content-Usage: search=y\u00a0\n"},
-		{".robots": "Disallow: /drafts/**\n", "drafts/.robots": "Allow: /a\n"},
-		{".robots": "User-agent: " + strings.Repeat("x", 65) + "\nDisallow: /a\n"},
-		{".robots": "User-agent: foo\nFinal:\nUser-agent: bar\nDisallow: /a\n"},
-		{".robots": "Disallow: $\nUser-agent: veronica\nDisallow:\n", "a/.robots": "User-agent: gopher-strict\nDisallow: /a\n"},
-		{".robots": "Disallow: /\n", "a/.robots": "Allow: /\u00a0\n"},
-		{"a/.robots": "\ufeffDisallow: /x\n\u00a0Disallow: /y\nDisallow\u2003: /z\nAllow: /\u00a0\n"},
-		{"a/.robots": "User-agent: \u00a0\nDisallow: /x\n"},
-		{"a/.robots": "DisallowAITraining: /\n"},
-	} {
-		c := compileOf(notes)
-		if list := denied(c); len(list) > 0 || len(c.Unproven()) > 0 {
-			t.Errorf("%q closes %q: %v\n%s", notes, list, c.Reports(), c.File())
 		}
 	}
 }
@@ -91,35 +69,6 @@ func TestWords(t *testing.T) {
 	for _, robot := range []string{"foo", "bar"} {
 		if c.Explain(robot, "d/a", false).Allowed {
 			t.Errorf("an empty Final ends the run of names before %s", robot)
-		}
-	}
-}
-
-// TestProgramsBesideStars: an Allow with a star opens nothing that a program answers, and
-// goes on opening the rest.
-func TestProgramsBesideStars(t *testing.T) {
-	for _, test := range []struct {
-		program, file, text string
-		denied, allowed     []string
-	}{
-		{"/*.dcgi", "wiki/.robots", "Disallow: /\nAllow: /*.txt$\n",
-			[]string{"/wiki/wiki.dcgi/page.txt", "/wiki/page.dcgi?q=a.txt", "/wiki/a.dcgi", "/wiki/x"}, []string{"/wiki/a.txt", "/wiki/b/c.txt"}},
-		{"/~*/cgi-bin", "~bob/.robots", "Allow: /*/*.txt$\n", []string{"/~bob/cgi-bin/x.txt", "/~al/cgi-bin/x"}, []string{"/~bob/a/x.txt"}},
-		{"/*.dcgi", "d/.robots", "Disallow: /\nAllow: /a.dcgi*\n", []string{"/d/b.dcgi", "/d/x"}, []string{"/d/a.dcgi", "/d/a.dcgi/x"}},
-		{"/cgi-bin", ".robots", "Allow: /cgi-bin*\n", []string{"/cgi-bin?a"}, []string{"/cgi-bin", "/cgi-bin/x"}},
-		{"/cgi-bin", ".robots", "Allow: /cgi-bin/x\nAllow: /*\n", []string{"/cgi-bin", "/cgi-bin/x"}, []string{"/a"}},
-	} {
-		in := inputOf(map[string]string{test.file: test.text})
-		in.Programs = []string{test.program}
-		c := Compile(in)
-		rfc := robots.Parse(robots.RFC9309, c.File())
-		for _, sel := range slices.Concat(test.denied, test.allowed) {
-			if got := rfc.Agent("zz").Allowed(escape(sel)); got == slices.Contains(test.denied, sel) {
-				t.Errorf("%s, %q: %s is allowed: %v\n%s", test.program, test.text, sel, got, c.File())
-			}
-		}
-		if list := denied(c); len(list) > 0 {
-			t.Errorf("%s, %q: closed: %q", test.program, test.text, list)
 		}
 	}
 }

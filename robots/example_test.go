@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/robots"
-	"github.com/gophd/gophd/robots/readers"
 )
 
 func Example() {
@@ -54,37 +53,9 @@ func ExampleParse_gopher() {
 	// Output: false true
 }
 
-func ExampleParse_gopherStrict() {
-	text := []byte("User-agent: otherbot\nDisallow: /x\n")
-	for _, d := range []robots.Dialect{robots.Gopher, readers.GopherStrict} {
-		fmt.Println(d, robots.Parse(d, text).Allowed("mybot", "/x"))
-	}
-	// Output:
-	// gopher true
-	// gopher-strict false
-}
-
-func ExampleParse_veronica2() {
-	f := robots.Parse(readers.Veronica2, []byte("User-agent: *\nDisallow: /path/\n"))
-	fmt.Println(f.Allowed("veronica", "/path"), f.Allowed("veronica", "/pathology"))
-	// Output: false true
-}
-
 func ExampleParse_rfc9309() {
 	f := robots.Parse(robots.RFC9309, []byte("User-agent: *\nDisallow: /\nAllow: /caf%C3%A9/*.html$\n"))
 	fmt.Println(f.Allowed("mybot", "https://example.org/café/menu.html"), f.Allowed("mybot", "/café/menu.html?all"))
-	// Output: true false
-}
-
-func ExampleParse_standard1994() {
-	f := robots.Parse(readers.Standard1994, []byte("User-agent: *\nDisallow: /help\n\nUser-agent: cybermapper\nDisallow:\n"))
-	fmt.Println(f.Allowed("mybot", "/help.html"), f.Allowed("CyberMapper/2.1", "/help.html"))
-	// Output: false true
-}
-
-func ExampleParse_extended() {
-	f := robots.Parse(readers.Extended, []byte("User-agent: alfred\nRobot-version: 2.0\nAllow: *index.html\nDisallow: *\n"))
-	fmt.Println(f.Allowed("alfred", "/a/index.html"), f.Allowed("alfred", "/a/index.htm"))
 	// Output: true false
 }
 

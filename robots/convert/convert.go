@@ -128,7 +128,7 @@ func names(f *robots.File) []robots.Agent {
 	return all
 }
 
-// converted is a rule on its way.
+// converted is a rule with the shape of its pattern.
 type converted struct {
 	rule  readers.Rule
 	shape shape
@@ -188,8 +188,8 @@ func (c *converter) heading(name robots.Agent, two bool) {
 	}
 }
 
-// precedence warns of patterns that grow or shrink unequally, where the longest
-// decides between Allow and Disallow: the order may change.
+// precedence warns if the patterns of Allow and Disallow lines change their lengths unequally:
+// where the longest decides, another rule may then win.
 func (c *converter) precedence(line int, rules []converted, two bool) {
 	if !c.to.Reader().Allow {
 		return
@@ -292,8 +292,8 @@ func (c *converter) pattern(r converted, two bool) (p, lost string) {
 	return s.gopher()
 }
 
-// escapes reports whether the pattern has escapes that one of the two dialects
-// decodes and the other does not, or to RFC 9309 the beginning of any escape.
+// escapes reports whether the pattern has escapes that only one of the two dialects decodes,
+// or, if one of them is RFC 9309, a % that begins none.
 func (c *converter) escapes(p string) bool {
 	raw := func(d readers.Dialect) bool { return d.Web() && d != readers.RFC9309 }
 	from, to := c.file.Dialect(), c.to

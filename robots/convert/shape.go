@@ -51,7 +51,7 @@ func shapeOf(p string, d readers.Dialect, v readers.Version) shape {
 	return sh
 }
 
-// plain reports whether a prefix says it all.
+// plain reports whether the pattern is a prefix without wildcards.
 func (s shape) plain() bool { return len(s.pieces) == 1 && !s.whole }
 
 // all reports whether it covers every selector, or every path.
@@ -65,7 +65,7 @@ func (s shape) all() bool {
 	return strings.Join(s.pieces[1:], "") == "" && (s.pieces[0] == "" || s.pieces[0] == "/")
 }
 
-// gopher writes a glob over bytes without an end.
+// gopher writes a pattern of the Gopher dialects: bytes and stars, without an end anchor.
 func (s shape) gopher() (p, lost string) {
 	pieces := make([]string, len(s.pieces))
 	for i, piece := range s.pieces {
@@ -107,7 +107,7 @@ func writable(piece string) string {
 	return b.String()
 }
 
-// rfc writes a pattern of RFC 9309, which can say everything.
+// rfc writes a pattern of RFC 9309, which can express every shape.
 func (s shape) rfc() string {
 	pieces := make([]string, len(s.pieces))
 	for i, piece := range s.pieces {

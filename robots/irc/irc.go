@@ -85,7 +85,7 @@ func (c *Visitor) visit(ctx context.Context, o dial.Origin) ([]string, error) {
 	return s.tokens, nil
 }
 
-// session is one connection from the first word to the last.
+// session is one connection to a server.
 type session struct {
 	conn   net.Conn
 	input  *io.LimitedReader
@@ -123,7 +123,7 @@ func (s *session) read() error {
 	return io.ErrUnexpectedEOF
 }
 
-// answer takes one line; done is that the server has said all it supports.
+// answer handles one line; done reports whether the server has sent all ISUPPORT lines.
 func (s *session) answer(line string) (done bool, err error) {
 	command, rest := ircline.Command(line)
 	switch strings.ToUpper(command) {

@@ -17,7 +17,7 @@ import (
 // name of a list counts, a pattern without a slash gets one, and Final is a field. What it
 // means to the site is for package policy to say.
 func Annotation(dir string, data []byte) []diag.Diagnostic {
-	// Write the fields as File knows them, for what the groups say.
+	// Write near misses and Final as fields that File knows, to check the groups.
 	var text strings.Builder
 	for line := range Lines(data) {
 		switch {
@@ -56,7 +56,7 @@ func Lines(data []byte) iter.Seq2[readers.Line, bool] {
 // nearMisses are the misspelt fields that count in an annotation.
 var nearMisses = []string{"user-agent", "disallow", "useragent", "user agent", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"}
 
-// taken returns a line as an annotation's line is taken.
+// taken returns a line as gophd interprets it in an annotation.
 func taken(line readers.Line) (_ readers.Line, odd bool) {
 	text := "" // to be cut again
 	switch field := trimBlanks(line.Field); {
@@ -99,7 +99,7 @@ func trimBlanks(s string) string {
 	return strings.TrimFunc(s, func(c rune) bool { return c == 0x1f || c == 0xfeff || unicode.IsSpace(c) })
 }
 
-// oddBlank reports blanks that are none of ASCII. No author means them.
+// oddBlank reports blanks outside ASCII, which no author intends.
 func (l *linter) oddBlank(line readers.Line) {
 	switch {
 	case l.dir == "":
@@ -111,7 +111,8 @@ func (l *linter) oddBlank(line readers.Line) {
 	}
 }
 
-// unaskable looks at what no Gopher client can send as the author of an annotation wrote it.
+// unaskable reports a pattern that no Gopher client can request as written: one with a line
+// end, a tab, a NUL, or the escape of a slash.
 func (l *linter) unaskable(line int, pattern string) {
 	if l.dir == "" || !strings.ContainsAny(pattern, "%\t\r") {
 		return

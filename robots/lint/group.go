@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// group looks at what the lines of one group mean together.
+// group checks the lines of one group together.
 func (l *linter) group(i int, g robots.Group) {
 	if len(g.Agents) == 0 {
 		l.loose(i, g)
@@ -113,7 +113,7 @@ func (l *linter) stacked(g robots.Group, n int) {
 	l.fault(before.Line, "R9-SWALLOWED", "%s: this closes %s to every robot", message, closed)
 }
 
-// purposes looks at names that stand for what robots do, not for one robot.
+// purposes reports names of purposes, such as search, in place of a robot's.
 func (l *linter) purposes(g robots.Group) {
 	if l.file.Dialect().Reader().Names != readers.Token {
 		return
@@ -143,7 +143,7 @@ func (l *linter) again(a robots.Agent, line int) {
 	}
 }
 
-// hollow looks for groups that say nothing.
+// hollow reports groups without rules.
 func (l *linter) hollow(i int, g robots.Group) {
 	if len(g.Rules)+len(g.Usages) > 0 {
 		return
@@ -242,8 +242,8 @@ func (l *linter) noPath(pattern string) bool {
 	return l.file.Dialect().Web() && pattern != "" && pattern[0] != '/' && pattern[0] != '*'
 }
 
-// overruled: of equal patterns Allow wins. Beside the same with $ the Disallow is
-// for readers that know neither Allow nor $.
+// overruled reports a Disallow with the pattern of an Allow, which wins. If the pattern with
+// $ is denied as well, it is meant for readers that know neither Allow nor $.
 func (l *linter) overruled(a, b readers.Rule, end bool) {
 	if a.Allow {
 		a, b = b, a

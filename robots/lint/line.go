@@ -54,7 +54,7 @@ func (l *linter) lines() {
 	}
 }
 
-// place looks for a Robot-version that stands where it does not count.
+// place reports a Robot-version in a place where it has no effect.
 func (l *linter) place(line readers.Line, last readers.LineKind) {
 	if l.file.Dialect() == readers.Extended && last != readers.KindAgent && strings.EqualFold(line.Field, "robot-version") {
 		l.warn(line.Number, "C3-PLACE", "Robot-version counts only directly after User-agent")
@@ -93,7 +93,7 @@ func (l *linter) malformed(line readers.Line) {
 	l.warn(line.Number, "R2-NO-COLON", "not a field and a value: the line is ignored")
 }
 
-// forgiven looks at a line that counts although it is not by the letter.
+// forgiven reports a field that counts although it is misspelt or has no colon.
 func (l *linter) forgiven(line readers.Line) {
 	want := "User-agent"
 	if line.Kind == readers.KindDisallow {

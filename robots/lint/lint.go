@@ -86,8 +86,8 @@ func (l *linter) find() []diag.Diagnostic {
 	return l.found
 }
 
-// fold makes one diagnostic of all lines that mean nothing, for a file without a rule: it is
-// a text that happens to have a field.
+// fold replaces the diagnostics of meaningless lines by one, for a file without a rule: a
+// text in which some line happens to look like a field.
 func (l *linter) fold() {
 	meaningless := func(d diag.Diagnostic) bool { return d.Code == "R9-UNKNOWN-FIELD" || d.Code == "R2-NO-COLON" }
 	n, line := l.more, 0
@@ -114,8 +114,8 @@ func (l *linter) size() {
 	}
 }
 
-// nothing reports on a file without a line for robots, and on one that is a web page:
-// one in which a line looks like a field is none for that.
+// nothing reports a file without a line for robots, and a web page, even one in which some
+// line looks like a field.
 func (l *linter) nothing() bool {
 	if err := l.file.Readable(); err != nil {
 		l.warn(0, "R10-BYTES", "%v: robots should stay away from the host", err)

@@ -12,9 +12,9 @@ var (
 	class        = regexp.MustCompile(`\[(?:[^\]/]*-[^\]/]*\][*+]?|[^\]/]+\][*+])$`)
 )
 
-// Meant returns the patterns that the author of one probably meant, and what this one says
-// instead; none if it does what it seems to do. In a file for Gopher a "?" begins no query,
-// and a directory is denied with what is below it.
+// Meant returns the patterns that an author probably meant by one, and why it differs from
+// them; none if it does what it seems to do. In a file for Gopher a "?" begins no query, and
+// the rule for a directory applies to everything below it.
 func Meant(pattern string, gopher bool) (meant []string, why string) {
 	p := pattern
 	switch {

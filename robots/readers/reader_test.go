@@ -92,20 +92,6 @@ func TestTheRoot(t *testing.T) {
 	}
 }
 
-// TestGeminiObeysBoth: its own group and the * group bind it.
-func TestGeminiObeysBoth(t *testing.T) {
-	file := []byte("User-agent: zed\nDisallow: /own*\n\nUser-agent: *\nDisallow: /all\nDisallow: /a*b\n")
-	for _, r := range readers.All() {
-		read := r.Read(file)
-		if both := !read.Allowed("zed", "/own") && !read.Allowed("zed", "/all"); both != (r.Name == "gemini" || r.Name == "gopher-strict") {
-			t.Errorf("%s: own %v, all %v", r.Name, read.Allowed("zed", "/own"), read.Allowed("zed", "/all"))
-		}
-		if r.Name == "gemini" && !read.Allowed("zed", "/ab") {
-			t.Error("gemini obeys a pattern with an inner star")
-		}
-	}
-}
-
 // TestStarredNameIsNobody: "*Word*" names nobody, as for the dialects.
 func TestStarredNameIsNobody(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\n\nUser-agent: *GoodBot*\nAllow: /\n\nUser-agent: *BadBot\nDisallow: /\n"

@@ -3,7 +3,6 @@ package readers
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -46,28 +45,5 @@ func TestManyNames(t *testing.T) {
 	}
 	if bound < 1000 {
 		t.Errorf("%d robots are bound by some groups", bound)
-	}
-}
-
-// TestManyNamesOfOneGroup asks for one robot of a group that has many.
-func TestManyNamesOfOneGroup(t *testing.T) {
-	var b strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&b, "User-agent: bot%04d\n", i)
-	}
-	b.WriteString("Disallow: /x\n")
-	file := Open([]byte(b.String()))
-	for _, r := range All() {
-		if !r.Groups || r.Agent != "" {
-			continue
-		}
-		r.Rules(file, "bot0000")
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		rules := r.Rules(file, "bot0001")
-		runtime.ReadMemStats(&after)
-		if spent := after.TotalAlloc - before.TotalAlloc; len(rules) != 1 || spent > 4<<20 {
-			t.Errorf("%s: %d rules, for %d bytes", r.Name, len(rules), spent)
-		}
 	}
 }

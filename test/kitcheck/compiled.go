@@ -11,15 +11,15 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// compiled is a question about a file that gophd has compiled.
+// compiled is a question about a file that gophd compiled, with the answer of the policy.
 type compiled struct {
 	question
 	Allow bool     // by the policy
 	Named []string // the rows of readers that a report names at the rule that decides
 }
 
-// readsAs returns the row of the table of readers that describes a program; of others the
-// answers are counted, and none is a fault of gophd's. Since May 2026 CPython 3.13 and 3.14
+// readsAs returns the row of package readers that describes a program, or "": the answers of
+// programs without a row are counted, and fail no test. Since May 2026 CPython 3.13 and 3.14
 // read as 3.15 does.
 func readsAs(program string) string {
 	for prefix, row := range map[string]string{

@@ -36,7 +36,8 @@ type lintRecord struct {
 	Classes []lintClass `json:"classes"`
 }
 
-// lintClass is how often the two say this of a line; "" stands for nothing.
+// lintClass counts the lines about which lint and Lighthouse report these two things; "" is
+// no report.
 type lintClass struct {
 	Theirs string `json:"theirs"`
 	Ours   string `json:"ours"`

@@ -121,22 +121,6 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestOrderOfForms reads a file in which the raw form of an Allow stands before the Disallow
-// of a longer pattern in URI form. To a reader that takes the first match, and a ? not for
-// %3F, the raw form of that Disallow is another.
-func TestOrderOfForms(t *testing.T) {
-	note := "Allow: /a$b/\nDisallow: /a$b/a?b\n"
-	for order, want := range map[string]bool{
-		"Disallow: /a$b/a?b\nAllow: /a$b/\nDisallow: /a%24b/a%3Fb\nAllow: /a%24b/\n": true,
-		"Disallow: /a$b/a?b\nDisallow: /a%24b/a%3Fb\nAllow: /a$b/\nAllow: /a%24b/\n": false,
-	} {
-		list := findings(rootInput(note, "User-agent: *\n"+order), true)
-		if got := slices.Contains(list, "first-match-3.14 NAME .robots:2"); got != want {
-			t.Errorf("%s%q", order, list)
-		}
-	}
-}
-
 // TestForeignAllow reads a file in which a robot has an Allow of other robots. No reader's
 // way to count excuses that.
 func TestForeignAllow(t *testing.T) {
