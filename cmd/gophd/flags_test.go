@@ -200,14 +200,14 @@ func TestCheckConfigPrintsAll(t *testing.T) {
 // than no -user.
 func TestStartWarns(t *testing.T) {
 	for variable, message := range map[string]string{
-		"GOPHD_HOST=a..b":                "is no host name",
-		"GOPHD_HTTP_LANG=german":         "GOPHD_HTTP_LANG=",
-		"GOPHD_ENFORCE_SPARE=10.0.0.0/8": "GOPHD_ENFORCE_SPARE without GOPHD_ENFORCE",
-		"GOPHD_USERS_MIN_UID=500":        "GOPHD_USERS_MIN_UID without GOPHD_USERS",
-		"GOPHD_MOUNT=/about-robots=/tmp": "gophd itself answers",
-		"GOPHD_METRICS=:0":               "may read the metrics",
-		"GOPHD_STATUS=0.0.0.0/0":         "may see the status page",
-		"GOPHD_USER=root":                "serving as root",
+		"GOPHD_HOST=a..b":                          "is no host name",
+		"GOPHD_HTTP_LANG=german":                   "GOPHD_HTTP_LANG=",
+		"GOPHD_ENFORCE_SPARE=10.0.0.0/8":           "GOPHD_ENFORCE_SPARE without GOPHD_ENFORCE",
+		"GOPHD_USERS_MIN_UID=500":                  "GOPHD_USERS_MIN_UID without GOPHD_USERS",
+		"GOPHD_MOUNT=/about-robots=" + t.TempDir(): "gophd itself answers",
+		"GOPHD_METRICS=:0":                         "may read the metrics",
+		"GOPHD_STATUS=0.0.0.0/0":                   "may see the status page",
+		"GOPHD_USER=root":                          "serving as root",
 	} {
 		if variable == "GOPHD_USER=root" && os.Geteuid() != 0 {
 			continue // only root can become root
