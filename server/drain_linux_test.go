@@ -22,18 +22,16 @@ func TestFastDrainHearsOut(t *testing.T) {
 		t.Run(fmt.Sprintf("%q", request), func(t *testing.T) {
 			t.Parallel()
 			l := listenTCP(t)
-			ctx, cancel := context.WithCancel(context.Background())
-			done := make(chan error, 1)
-			go func() {
-				done <- (&Server{Handler: &atHand{body: []byte("slow /q")}, DrainTimeout: time.Hour}).Serve(ctx, l)
-			}()
+			end := serving(t, func(ctx context.Context) error {
+				return (&Server{Handler: &atHand{body: []byte("slow /q")}, DrainTimeout: time.Hour}).Serve(ctx, l)
+			})
 			waiting, other := dialTCP(t, l.Addr().String()), dialTCP(t, l.Addr().String())
 			_, _ = io.WriteString(other, "/q\n") // is accepted after the first
 			if _, err := io.ReadAll(other); err != nil {
 				t.Error(err)
 			}
-			began := time.Now()
-			cancel()
+			began, ended := time.Now(), make(chan bool)
+			go func() { end(); close(ended) }()
 			time.Sleep(100 * time.Millisecond)
 			_, _ = io.WriteString(waiting, request)
 			late := time.Since(began) > time.Second/2
@@ -45,10 +43,7 @@ func TestFastDrainHearsOut(t *testing.T) {
 				t.Errorf("%q, %v", got, err)
 			}
 			select {
-			case err := <-done:
-				if err != nil {
-					t.Error(err)
-				}
+			case <-ended:
 			case <-time.After(time.Minute):
 				t.Error("Serve does not end")
 			}
@@ -91,18 +86,13 @@ func TestRestartsLoseNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() {
-			done <- (&Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1, DrainTimeout: time.Hour}).Serve(ctx, l)
-		}()
+		end := serving(t, func(ctx context.Context) error {
+			return (&Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1, DrainTimeout: time.Hour}).Serve(ctx, l)
+		})
 		for enough := answered.Load() + 100; answered.Load() < enough && !t.Failed(); {
 			time.Sleep(time.Millisecond)
 		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		end()
 	}
 	stop()
 	all.Wait()

@@ -189,15 +189,10 @@ func TestEvictedAreBounded(t *testing.T) {
 // evictIdle evicts connections that are silent or linger. It spares those that were just
 // accepted or have sent a request, however many there are.
 func TestWhoIsSpared(t *testing.T) {
-	var g limiter
-	var cut []string
+	g := &room{t: t}
 	now := time.Now()
-	enter := func(name string, last byte, p connState, age time.Duration) {
-		s := &slot{state: p, evict: func() { cut = append(cut, name) }}
-		if why := g.acquire(netip.AddrFrom4([4]byte{10, 0, 0, last}), s); why != admitted {
-			t.Fatal(why)
-		}
-		s.since = now.Add(-age)
+	enter := func(name string, a int, state connState, age time.Duration) {
+		g.enter(name, a, state, admitted).since = now.Add(-age)
 	}
 	for range 5 {
 		enter("never reads", 1, writing, time.Minute)
@@ -208,7 +203,7 @@ func TestWhoIsSpared(t *testing.T) {
 	enter("has sent a request", 6, reading, 2*settling)
 	g.blocks[addr4(6)].slots[0].unread = func() bool { return true }
 	enter("had its reply", 5, lingering, 0)
-	if n := g.evictIdle(10, now.Add(-settling)); n != 2 || !slices.Contains(cut, "silent") || !slices.Contains(cut, "had its reply") {
-		t.Errorf("spared %d: %q", n, cut)
+	if n := g.evictIdle(10, now.Add(-settling)); n != 2 || !slices.Contains(g.cut, "silent") || !slices.Contains(g.cut, "had its reply") {
+		t.Errorf("evicted %d: %q", n, g.cut)
 	}
 }

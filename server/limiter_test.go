@@ -41,51 +41,54 @@ func everyOne() func(int) int {
 	}
 }
 
+// A room is a limiter whose connections have names.
+type room struct {
+	limiter
+	t   *testing.T
+	cut []string // the evicted ones
+}
+
+// enter acquires a slot for a connection of an address.
+func (r *room) enter(name string, a int, state connState, want refusal) *slot {
+	r.t.Helper()
+	s := &slot{state: state, evict: func() { r.cut = append(r.cut, name) }}
+	if why := r.acquire(addr4(a), s); why != want {
+		r.t.Fatalf("%s: %v, want %v", name, why, want)
+	}
+	return s
+}
+
+// wantCut fails unless these were evicted, in this order.
+func (r *room) wantCut(want ...string) {
+	r.t.Helper()
+	if !slices.Equal(r.cut, want) {
+		r.t.Errorf("evicted: %q, want %q", r.cut, want)
+	}
+}
+
 func TestFullServerMakesRoom(t *testing.T) {
-	g := limiter{total: 6, perBlock: 4, pick: everyOne()}
-	var cut []string
-	enter := func(name string, a int, p connState) (*slot, refusal) {
-		s := &slot{state: p, evict: func() { cut = append(cut, name) }}
-		return s, g.acquire(addr4(a), s)
+	g := &room{t: t, limiter: limiter{total: 6, perBlock: 4, pick: everyOne()}}
+	for i, state := range []connState{writing, reading, reading, writing} {
+		g.enter(fmt.Sprintf("a%d", i), 1, state, admitted)
 	}
-	for i := range 4 {
-		if _, why := enter(fmt.Sprintf("a%d", i), 1, []connState{writing, reading, reading, writing}[i]); why != admitted {
-			t.Fatal(why)
-		}
-	}
-	if _, why := enter("a4", 1, reading); why != tooManyOfBlock {
-		t.Errorf("fifth of an address: %v", why)
-	}
+	g.enter("fifth of an address", 1, reading, tooManyOfBlock)
 	for i := range 6 {
-		if _, why := enter(fmt.Sprintf("b%d", i), 2+i, writing); why != admitted {
-			t.Fatal(i, why)
-		}
+		g.enter(fmt.Sprintf("b%d", i), 2+i, writing, admitted)
 	}
 	// The address with the most goes down to one connection, silent ones first; then the oldest
 	// of all goes.
-	if want := []string{"a1", "a2", "a0", "a3"}; !slices.Equal(cut, want) {
-		t.Errorf("cut %v, want %v", cut, want)
-	}
-	if _, why := enter("b1 again", 3, reading); why != tooMany {
-		t.Errorf("one that has as many as anybody: %v", why)
-	}
+	g.wantCut("a1", "a2", "a0", "a3")
+	g.enter("one that has as many as any", 3, reading, tooMany)
 
 	// No address gets more silent connections than another has, but any may replace its own.
-	g, cut = limiter{total: 4, pick: everyOne()}, nil
+	g = &room{t: t, limiter: limiter{total: 4, pick: everyOne()}}
 	for i, a := range []int{1, 2, 1, 2} {
-		_, _ = enter(fmt.Sprintf("c%d", i), a, reading)
+		g.enter(fmt.Sprintf("c%d", i), a, reading, admitted)
 	}
-	for _, n := range []struct {
-		from int
-		want refusal
-	}{{2, tooMany}, {1, admitted}, {3, admitted}} {
-		if _, why := enter("new", n.from, reading); why != n.want {
-			t.Errorf("one of address %d, which has two or none: %v, want %v", n.from, why, n.want)
-		}
-	}
-	if want := []string{"c0", "c1"}; !slices.Equal(cut, want) {
-		t.Errorf("cut %v, want %v", cut, want)
-	}
+	g.enter("third of an address", 2, reading, tooMany)
+	g.enter("in place of its own", 1, reading, admitted)
+	g.enter("of a new address", 3, reading, admitted)
+	g.wantCut("c0", "c1")
 }
 
 // An evicted client is counted and logged, unless it has its reply.
@@ -118,20 +121,13 @@ func (c countClose) Close() error { c.closed.Add(1); return nil }
 
 // A lingering connection makes room for another of its address.
 func TestLingeringMakesRoom(t *testing.T) {
-	g := limiter{perBlock: 2}
-	old := &slot{state: reading, evict: func() {}}
-	for _, s := range []*slot{old, {state: reading, evict: func() {}}} {
-		if why := g.acquire(addr4(1), s); why != admitted {
-			t.Fatal(why)
-		}
-	}
+	g := &room{t: t, limiter: limiter{perBlock: 2}}
+	old := g.enter("old", 1, reading, admitted)
+	g.enter("second", 1, reading, admitted)
 	old.setState(lingering)
-	if why := g.acquire(addr4(1), &slot{state: reading}); why != admitted || old.at >= 0 {
-		t.Errorf("%v, old one gone: %v", why, old.at < 0)
-	}
-	if why := g.acquire(addr4(1), &slot{state: reading}); why != tooManyOfBlock {
-		t.Errorf("%v", why)
-	}
+	g.enter("third", 1, reading, admitted)
+	g.wantCut("old")
+	g.enter("fourth", 1, reading, tooManyOfBlock)
 }
 
 // After any sequence of connections no limit is exceeded, and when all are released there is
@@ -193,16 +189,13 @@ func TestLimiterKeepsCount(t *testing.T) {
 // A connection that has its whole reply when it is evicted is not counted in evicted: the loop
 // closes it without a further call.
 func TestEvictedWithItsReply(t *testing.T) {
-	g := limiter{total: 2, pick: everyOne()}
-	var first *slot
-	first = &slot{state: writing, evict: func() { first.setState(lingering) }}
-	for _, s := range []*slot{first, {state: writing}} {
-		if why := g.acquire(addr4(1), s); why != admitted {
-			t.Fatal(why)
-		}
-	}
-	if why := g.acquire(addr4(2), &slot{state: reading}); why != admitted || first.at >= 0 {
-		t.Fatalf("%v, released %v", why, first.at < 0)
+	g := &room{t: t, limiter: limiter{total: 2, pick: everyOne()}}
+	first := g.enter("first", 1, writing, admitted)
+	first.evict = func() { first.setState(lingering) }
+	g.enter("second", 1, writing, admitted)
+	g.enter("newcomer", 2, reading, admitted)
+	if first.at >= 0 {
+		t.Fatal("the first was not evicted")
 	}
 	if g.evicted != 0 || g.room() != 0 {
 		t.Errorf("%d are counted, room for %d", g.evicted, g.room())
@@ -245,24 +238,17 @@ func TestTrustsWithoutZone(t *testing.T) {
 // TestWhoTricklesGrowsOld: further bytes do not make a connection younger, so it is evicted
 // first. A connection with more descriptors takes more places.
 func TestWhoTricklesGrowsOld(t *testing.T) {
-	l := limiter{total: 4, pick: everyOne()}
-	var gone []string
-	enter := func(name string, from byte) (*slot, refusal) {
-		s := &slot{state: reading}
-		s.evict = func() { gone = append(gone, name) }
-		return s, l.acquire(netip.AddrFrom4([4]byte{10, 0, 0, from}), s)
-	}
-	trickles, _ := enter("trickles", 1)
-	_, _ = enter("silent", 1)
+	l := &room{t: t, limiter: limiter{total: 4, pick: everyOne()}}
+	trickles := l.enter("trickles", 1, reading, admitted)
+	l.enter("silent", 1, reading, admitted)
 	trickles.setState(reading)
-	two, _ := enter("HTTP/2", 2)
+	two := l.enter("HTTP/2", 2, reading, admitted)
 	two.reserve(3) // and itself, and a file: five descriptors are more than two places
 	if n, _ := l.connections(); n != 5 {
 		t.Errorf("%d places", n)
 	}
-	if _, why := enter("newcomer", 3); why != admitted || fmt.Sprint(gone) != "[trickles]" {
-		t.Errorf("%v, gone: %v", why, gone)
-	}
+	l.enter("newcomer", 3, reading, admitted)
+	l.wantCut("trickles")
 	two.release()
 	if n, _ := l.connections(); n != 2 {
 		t.Errorf("%d places are left", n)

@@ -72,11 +72,7 @@ func serving(t *testing.T, serve func(context.Context) error) (stop func()) {
 
 func dialTCP(t *testing.T, addr string) *net.TCPConn {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	must(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(time.Minute))
-	return c.(*net.TCPConn)
+	return dialFrom(t, "127.0.0.1", addr)
 }
 
 // TestRequestInPieces: the loop answers requests that arrive whole or in pieces, from memory or
