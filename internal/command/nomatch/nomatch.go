@@ -59,19 +59,17 @@ func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
 	message := fmt.Sprintf("%q matches nothing", r.Text())
 	report := policy.NewReport(policy.CodeNoMatch, r.File, r.Line, message)
 	report.Selector = r.Path
-	if slices.Contains(strings.Split(r.Value, "/"), "..") {
+	meant, near := f.meant(r), f.nearest(r)
+	switch {
+	case slices.Contains(strings.Split(r.Value, "/"), ".."):
 		report.Message += ": an annotation is about its directory and what lies below"
-		return report, true
-	}
-	if meant := f.meant(r); meant != "" {
+	case meant != "":
 		report.Message += "; did you mean " + meant + "?"
-		return report, true
-	}
-	if near := f.nearest(r); near != "" {
+	case near != "":
 		report.Message += "; the nearest name is " + near
-		return report, true
+	default:
+		report.Severity = diag.Notice
 	}
-	report.Severity = diag.Notice
 	return report, true
 }
 

@@ -117,7 +117,7 @@ func PrintJSON(w io.Writer, v any) error {
 // JSON escapes in lines of JSON what a terminal would obey and package json
 // leaves: DEL, the controls from U+0080 on, marks that turn the direction.
 func JSON(lines []byte) []byte {
-	if !hasBeyondASCII(lines) {
+	if bytes.IndexFunc(lines, func(r rune) bool { return r >= 0x7f }) < 0 { // nearly all lines
 		return lines
 	}
 	var out []byte
@@ -131,14 +131,4 @@ func JSON(lines []byte) []byte {
 		}
 	}
 	return out
-}
-
-// hasBeyondASCII is the quick answer for nearly all lines.
-func hasBeyondASCII(lines []byte) bool {
-	for _, b := range lines {
-		if b >= 0x7f {
-			return true
-		}
-	}
-	return false
 }

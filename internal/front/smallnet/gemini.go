@@ -19,7 +19,7 @@ var geminiFormat = gemtext("=>")
 
 // Gemini returns the protocol of Gemini.
 func (f *Protocols) Gemini() *server.Protocol {
-	h := &handler{serve: f.serveGemini, path: geminiPath, hosts: f.Hosts, head: "20 " + robotsType + "\r\n"}
+	h := &handler{HandlerFunc: f.serveGemini, path: geminiPath, hosts: f.Hosts, head: "20 " + robotsType + "\r\n"}
 	return &server.Protocol{Name: "gemini", TLS: true, ClientCert: f.ClientCert, Error: geminiError, Handler: h, Robots: h.isRobots,
 		Length: func(head []byte) int { return lineLength(head, maxURL+1) }}
 }

@@ -45,7 +45,7 @@ type Protocols struct {
 // handler is the server.Handler of a protocol, and its server.Quick for robots.txt, which
 // is answered before all limits.
 type handler struct {
-	serve func(w server.ResponseWriter, r *server.Request) error
+	server.HandlerFunc
 
 	// path returns the host, "" if none is named, and the escaped path of a request.
 	path func(raw string) (host, path string, err error)
@@ -54,16 +54,10 @@ type handler struct {
 	head  string // before the file
 }
 
-// ServeGopher answers a request.
-func (h *handler) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	return h.serve(w, r)
-}
-
 // Quick answers a request for robots.txt from memory.
 func (h *handler) Quick(r *server.Request) (a server.Answer, ok bool) {
-	host, path, err := h.path(r.Raw)
-	sel, pathErr := pathOf(path)
-	if err != nil || pathErr != nil || !answer.IsRobots(sel) {
+	host, sel, ok := h.robots(r.Raw)
+	if !ok {
 		return a, false
 	}
 	of, own, ok := h.hosts(r, host)
@@ -79,12 +73,17 @@ func (h *handler) Quick(r *server.Request) (a server.Answer, ok bool) {
 
 // isRobots reports whether a request is for robots.txt.
 func (h *handler) isRobots(raw string) bool {
-	_, path, err := h.path(raw)
-	if err != nil {
-		return false
+	_, _, ok := h.robots(raw)
+	return ok
+}
+
+// robots returns the host and the selector of a request for robots.txt.
+func (h *handler) robots(raw string) (host, sel string, ok bool) {
+	host, path, err := h.path(raw)
+	if err == nil {
+		sel, err = pathOf(path)
 	}
-	sel, err := pathOf(path)
-	return err == nil && answer.IsRobots(sel)
+	return host, sel, err == nil && answer.IsRobots(sel)
 }
 
 // ask returns the answer to the path of a URL, and its media type.

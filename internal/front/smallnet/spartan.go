@@ -24,7 +24,7 @@ var spartanFormat = gemtext("=:")
 
 // Spartan returns the protocol of Spartan.
 func (f *Protocols) Spartan() *server.Protocol {
-	h := &handler{serve: f.serveSpartan, path: spartanPath, hosts: f.Hosts, head: "2 " + robotsType + "\r\n"}
+	h := &handler{HandlerFunc: f.serveSpartan, path: spartanPath, hosts: f.Hosts, head: "2 " + robotsType + "\r\n"}
 	return &server.Protocol{Name: "spartan", Length: spartanLength, Robots: h.isRobots, Error: spartanError, Handler: h}
 }
 
@@ -148,7 +148,7 @@ var nexFormat = &answer.Format{Paths: true, Draw: func(q *answer.Asked, a *answe
 
 // Nex returns the protocol of Nex.
 func (f *Protocols) Nex() *server.Protocol {
-	h := &handler{serve: f.serveNex, path: nexPath, hosts: f.Hosts}
+	h := &handler{HandlerFunc: f.serveNex, path: nexPath, hosts: f.Hosts}
 	return &server.Protocol{Name: "nex", Error: func(err error) []byte { return []byte(server.ErrorMessage(err) + "\n") }, Handler: h, Robots: h.isRobots,
 		Length: func(head []byte) int { return lineLength(head, maxURL) }}
 }
