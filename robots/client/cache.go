@@ -188,7 +188,7 @@ const (
 
 // count counts the bytes of a host anew. The caller holds the lock.
 func (c *Client) count(h *host) {
-	size := hostBytes + h.pace.size() + int64(len(h.validity.ETag)+len(h.validity.Modified))
+	size := hostBytes + h.pace.size() + int64(len(h.ETag)+len(h.Modified))
 	if h.err != nil {
 		size += int64(len(h.err.Error()))
 	}
