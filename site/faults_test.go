@@ -125,28 +125,6 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	}
 }
 
-// TestRootBesideStalledMount: a mount that hangs delays nothing that is in the root, though
-// everything is read again. What the mount's annotations deny stays denied.
-func TestRootBesideStalledMount(t *testing.T) {
-	base := t.TempDir()
-	dir := filepath.Join(base, "current")
-	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/.robots": "Disallow: /y\n", "pub/sub/.robots": "Disallow: /\n"})
-	must(t, os.Symlink("1", dir))
-	s, err := Open(dir, Config{FileTimeout: time.Hour, Mounts: map[string]string{"pub": filepath.Join(base, "pub")}})
-	must(t, err)
-	slow := &blocks{dir: "."}
-	running(t, s)
-	soon(t, "the policy", robotsHas(s, "Disallow: /pub/sub/"))
-	s.served.Load().root.Trees["pub"].Fault = slow.fault
-	slow.mu.Lock()
-	defer slow.mu.Unlock()
-	must(t, errors.Join(os.Symlink("2", dir+".next"), os.Rename(dir+".next", dir)))
-	soon(t, "the new root", func() bool { return content(s, "x") == "new" })
-	if !robotsHas(s, "Disallow: /y")() || !robotsHas(s, "Disallow: /pub/sub/")() {
-		t.Errorf("with the new root:\n%s", s.Now().Robots)
-	}
-}
-
 // A file that is not proven is not served, and the old one, which says nothing of
 // the new tree, is not served in its place: all is denied until there is a proof.
 func TestUnprovenIsClosed(t *testing.T) {

@@ -89,9 +89,6 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	}
 	s.scan = scan
 	err = errors.Join(err, s.publish(tree, fresh, start, b))
-	if b.All && scan.reused != nil && len(b.Dirs) > 0 {
-		err = errors.Join(err, s.changed(watch.Batch{Dirs: b.Dirs}))
-	}
 	if s.tidy != nil {
 		s.tidy.Stop()
 	}
@@ -136,49 +133,31 @@ func lostHint(err error) string {
 	return meanwhile
 }
 
-// read reads the directories of a batch, or with All the root's own tree. It also reads the other
-// trees if it has no records of them.
+// read reads the directories of a batch, or all of a new root.
 func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
-	dirs := b.Dirs
-	if b.All {
-		dirs = nil // they follow
-	}
-	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil && scan.failed == nil {
+	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil {
+		s.scan = nil // unusable if the attempt is abandoned halfway
 		scan.root = from
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
 			scan.readHomes(from, old.snap.homesTree(), b.Dirs)
 			return scan.rescan(old.snap.Tree, b.Dirs, b.Files), scan.failed
 		})
-		if errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrStopped) {
-			s.scan = nil // the attempt still uses it
-		}
 		if !errors.Is(err, stall.ErrLeft) {
 			return tree, scan, err
 		}
 	}
 	for {
 		scan := s.newScan(from)
-		var homes *Dir
 		if s.capsules != nil {
-			scan.capsules = s.newScan(from.With(capsuleTrees(from)))
+			scan.capsules = s.newScan(from)
 			scan.capsules.of = ofGemini
-		}
-		if s.scan != nil && s.conf.Watch != WatchOff {
-			scan.reuse(s.scan, old.snap.Tree)
-			if homes = old.snap.homesTree(); homes != nil {
-				scan.capsules.reuse(s.scan.capsules, homes)
-			}
 		}
 		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
-			scan.readHomes(from, homes, dirs)
-			tree, err := scan.tree()
-			if scan.reused == nil || err != nil {
-				return tree, err
-			}
-			return scan.rescan(tree, dirs, nil), scan.failed
+			scan.readHomes(from, nil, nil)
+			return scan.tree()
 		})
 		if !errors.Is(err, stall.ErrLeft) {
 			return tree, scan, err
@@ -429,11 +408,8 @@ func (s *Site) reload(b watch.Batch) error {
 		time.AfterFunc(tryAgain, s.Reload)
 	}
 	if s.conf.Reloaded != nil {
-		r := Reload{Start: start, Took: time.Since(start), Everything: b.All, Err: err}
-		if !b.All {
-			r.Directories = len(b.Dirs)
-		}
-		s.conf.Reloaded(r)
+		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All,
+			Directories: len(b.Dirs), Err: err})
 	}
 	return err
 }

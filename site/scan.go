@@ -56,7 +56,6 @@ type scanner struct {
 	of       string               // prefix of annotations' names in reports
 	capsules *scanner             // scans the trees of Config.Capsules; may be nil
 	homes    *Dir                 // the tree that capsules has scanned
-	reused   map[string]*Dir      // records of trees that the scan does not read, by name
 }
 
 func newScanner(r *disk.Root) *scanner {
@@ -72,35 +71,6 @@ func (s *scanner) call(name string, f func() error) error {
 	}
 	defer op.Leave()
 	return f()
-}
-
-// reuse makes tree take the records of all trees but the root's own from an older scan, so that
-// a mount that hangs does not delay what is in the root.
-func (s *scanner) reuse(old *scanner, tree *Dir) {
-	s.reused = map[string]*Dir{}
-	for name, t := range s.root.Trees {
-		if d := tree.Find(name); d != nil && old.root.Trees[name] == t {
-			s.reused[name] = d
-		}
-	}
-	isReused := func(name string) bool {
-		_, top, _ := s.root.At(name)
-		return s.reused[top] != nil
-	}
-	s.relinked = true
-	copyIf(s.links, old.links, isReused)
-	copyIf(s.programs, old.programs, isReused)
-	copyIf(s.busy, old.busy, isReused)
-	copyIf(s.changed, old.changed, isReused)
-}
-
-// copyIf copies the entries whose key is wanted.
-func copyIf[V any](to, from map[string]V, wanted func(key string) bool) {
-	for key, v := range from {
-		if wanted(key) {
-			to[key] = v
-		}
-	}
 }
 
 // tree scans everything.
@@ -360,8 +330,6 @@ func (r *reading) below(p place, old *Dir, isLink bool) *Dir {
 	case r.root.Same(p.real) != "":
 		r.links.list = append(r.links.list, link{name: p.name, real: p.real, dir: true})
 		return nil
-	case r.reused[p.real] != nil:
-		return r.reused[p.real]
 	case old != nil:
 		return old
 	}

@@ -22,14 +22,9 @@ type Caller func(name string, call func() error) error
 func Direct(_ string, call func() error) error { return call() }
 
 // Guarded leaves each call behind that does not end in time.
-func Guarded(g *stall.Guard) Caller { return guarded(g, stall.Hurried) }
-
-// Briefly is Guarded for calls that can be repeated later: it waits for a short time.
-func Briefly(g *stall.Guard) Caller { return guarded(g, stall.Brief) }
-
-func guarded(g *stall.Guard, patience stall.Patience) Caller {
+func Guarded(g *stall.Guard) Caller {
 	return func(name string, call func() error) error {
-		_, err := stall.Try(g, patience, func(a *stall.Attempt) (struct{}, error) { return struct{}{}, Within(a)(name, call) })
+		_, err := stall.Try(g, stall.Hurried, func(a *stall.Attempt) (struct{}, error) { return struct{}{}, Within(a)(name, call) })
 		return err
 	}
 }

@@ -30,10 +30,6 @@ var (
 	// ErrLeft is an Err: Try has abandoned the attempt, which may still be running.
 	ErrLeft = fmt.Errorf("%w: given up", Err)
 
-	// ErrSlow is an Err for Brief attempts only: an earlier operation on the name is still
-	// pending, but does not count as hanging yet.
-	ErrSlow = fmt.Errorf("%w yet", Err)
-
 	// ErrStopped is returned after Guard.Stop.
 	ErrStopped = errors.New("stopped")
 )
@@ -153,11 +149,8 @@ func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.n >= maxOps || g.hung.has(name) {
+	if g.n >= maxOps || g.hung.has(name) || of != nil && of.patience == Brief && g.slow.has(name) {
 		return nil, Err
-	}
-	if of != nil && of.patience == Brief && g.slow.has(name) {
-		return nil, ErrSlow
 	}
 	g.n++
 	o := &Op{guard: g, name: name, of: of, began: time.Now()}

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -53,13 +52,7 @@ func (m *mirror) changed(b Batch) {
 	defer m.mu.Unlock()
 	m.seen = append(m.seen, b)
 	if b.All {
-		dirs := reachable(func(dir string) (map[string]string, bool) { return m.read(m.root, dir) })
-		inTree := func(dir string, _ map[string]string) bool {
-			return slices.ContainsFunc(m.others(), func(top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") })
-		}
-		maps.DeleteFunc(dirs, inTree)
-		maps.DeleteFunc(m.dirs, func(dir string, names map[string]string) bool { return !inTree(dir, names) })
-		maps.Copy(m.dirs, dirs)
+		m.dirs = m.walk()
 		m.all <- struct{}{}
 	}
 	for _, dir := range b.Dirs {

@@ -3,7 +3,6 @@ package watch
 import (
 	"io/fs"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,16 +63,6 @@ func (n *names) of(file string) (all []string) {
 
 // isTree reports whether a tree, or the root, has this very name.
 func (n *names) isTree(name string) bool { return name == "." || n.trees[name] != "" }
-
-// inTree reports whether a name lies in a tree other than the root's.
-func (n *names) inTree(name string) bool {
-	for ; name != "."; name = path.Dir(name) {
-		if n.trees[name] != "" {
-			return true
-		}
-	}
-	return false
-}
 
 // below returns the file name of the slash path dir below root.
 func below(root, dir string) string { return filepath.Join(root, filepath.FromSlash(dir)) }

@@ -123,7 +123,7 @@ func (w *Watcher) compare(name string) {
 // look returns the current sign of a directory. It fails if the file system does not respond.
 func (w *Watcher) look(name string, d *known) (listing, error) {
 	file := w.trees().file(name)
-	return stall.Try(w.Guard, stall.Brief, func(a *stall.Attempt) (l listing, err error) {
+	return stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
 		call := disk.Within(a)
 		self, err := call.Named(name).Revision(file)
 		if isStalled(err) {

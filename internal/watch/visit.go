@@ -63,15 +63,8 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 				d, err = w.enter(name, nil)
 			}
 		}
-		if isSlow(err) { // visit it again, or if it is new, with the one above it
-			dir := name
-			time.AfterFunc(w.every(lookEvery), func() {
-				w.mark(func() { w.dirty[dir], w.dirty[path.Dir(dir)] = nil, nil })
-			})
-			continue
-		}
 		if err != nil {
-			if passes || w.trees().isTree(name) {
+			if passes {
 				found[name] = true
 			}
 			if limit.Reached(err) { // of one that does not answer the Guard tells when it does
@@ -148,10 +141,6 @@ func (w *Watcher) few(name string, files []string) []string {
 // isStalled reports whether err means that a file system does not respond.
 func isStalled(err error) bool { return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) }
 
-// isSlow reports whether err means that a file system has not responded yet: the directory is
-// visited again soon. If it hangs, the next visits find that.
-func isSlow(err error) bool { return errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrSlow) }
-
 // enter sets a watch on a directory, if it has none, and lists it.
 func (w *Watcher) enter(name string, old *known) (*known, error) {
 	info, err := w.stat(name)
@@ -188,7 +177,7 @@ func (w *Watcher) watch(name string, id inode) bool {
 
 	for {
 		src := w.src
-		err := disk.Guarded(w.Guard)(name, func() error { return src.add(file) })
+		err := w.call()(name, func() error { return src.add(file) })
 		switch {
 		case refused(err) && w.pauseLargest(err) && !w.isPaused(name):
 			continue
@@ -212,7 +201,7 @@ type listing struct {
 func (w *Watcher) list(name string) (l listing, err error) {
 	file := w.trees().file(name)
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); { // the next time what does not answer is passed over
-		l, err = stall.Try(w.Guard, stall.Brief, func(a *stall.Attempt) (l listing, err error) {
+		l, err = stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
 			call := disk.Within(a)
 			self, err := call.Named(name).Revision(file)
 			if err != nil {

@@ -27,9 +27,8 @@ type Batch struct {
 	// Files names the changed files of a directory of Dirs, if only a few have changed; the
 	// other entries need not be read. Some may be links, or gone.
 	Files map[string][]string
-	// All reports that anything in the root's own tree may have changed; the root may be another
-	// directory. Dirs then lists all directories of the other trees, except those that do not
-	// respond yet: they follow in a later Batch. With Off, All is about all trees.
+	// All reports that anything may have changed; the root may be another directory. Dirs is
+	// then empty.
 	All bool
 }
 
@@ -313,9 +312,6 @@ func (w *Watcher) send(b Batch) {
 	began := time.Now()
 	w.Changed(b)
 	took := time.Since(began)
-	if b.All {
-		return
-	}
 	count := map[string]int{}
 	for _, dir := range b.Dirs {
 		count[top(dir)]++
@@ -373,8 +369,7 @@ func (w *Watcher) batch() Batch {
 		for name := range w.trees().all() {
 			w.visit(name, found, false)
 		}
-		maps.DeleteFunc(found, func(name string, _ bool) bool { return !w.trees().inTree(name) })
-		return Batch{All: true, Dirs: slices.Sorted(maps.Keys(found))}
+		return Batch{All: true}
 	}
 	for name := range left {
 		if w.dirs[name] != nil || w.trees().isTree(name) {
@@ -463,9 +458,8 @@ func (w *Watcher) renew() {
 	}
 }
 
-// call returns a Caller that uses the Guard. It does not wait long, since changes elsewhere must
-// not wait for one directory.
-func (w *Watcher) call() disk.Caller { return disk.Briefly(w.Guard) }
+// call returns a Caller that uses the Guard.
+func (w *Watcher) call() disk.Caller { return disk.Guarded(w.Guard) }
 
 // stat returns the info of a name. It follows links only for the path of a tree.
 func (w *Watcher) stat(name string) (fs.FileInfo, error) {

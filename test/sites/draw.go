@@ -167,16 +167,19 @@ func (d drawer) gemini(s Site) (list []Note) {
 				continue
 			}
 			n.File, n.Err = "gemini="+n.File, nil
+			text := string(n.Data)
 			switch d.rnd.IntN(5) {
 			case 0:
 				other = true
 				continue
 			case 1:
 			case 2:
-				n.Data, other = append(slices.Clip(n.Data), d.text(s.Names)...), true
+				text += d.text(s.Names)
 			default:
-				n.Data, other = []byte(d.text(s.Names)), true
+				text = d.text(s.Names)
 			}
+			other = other || text != string(n.Data)
+			n.Data = []byte(text)
 			if d.rnd.IntN(40) == 0 {
 				n.Err, other = errUnreadable, true
 			}

@@ -245,33 +245,6 @@ func TestStalledRoot(t *testing.T) {
 	stuck()
 }
 
-// Mounts stop answering, and before gophd takes them for hanging, the root is exchanged: the new one
-// is served before that.
-func TestStalledMountsAndAnotherRoot(t *testing.T) {
-	base := tree(t)
-	at := func(name string) string { return filepath.Join(base, name) }
-	treetest.Write(t, base, map[string]string{"1/x.txt": "old\n", "2/x.txt": "new\n", "2/.robots": "Disallow: /y\n", "current": "-> 1"})
-	args := []string{"-root", at("current"), "-sandbox-parent"}
-	var disks []*disk
-	for _, name := range []string{"one", "two", "three"} {
-		disks = append(disks, mountDisk(t, at(name), diskFiles()))
-		args = append(args, "-mount", name+"="+at(name))
-	}
-	g := harness.Start(t, args...)
-	g.Until("the mounts are served", func() bool { return g.Ask("/three/x.txt") == "on the disk\n" })
-	g.Until("the policy is there", func() bool { return g.Ask("robots.txt") != "" })
-	for _, d := range disks {
-		defer d.stall()()
-	}
-	must(t, errors.Join(os.Symlink("2", at("next")), os.Rename(at("next"), at("current"))))
-	g.Until("the new root is served", func() bool {
-		return g.Ask("/x.txt") == "new\n" && strings.Contains(g.Ask("robots.txt"), "Disallow: /y")
-	})
-	if log := g.Log(); strings.Contains(log, "does not answer") {
-		t.Errorf("it had to wait for the mounts:\n%s", log)
-	}
-}
-
 // startOnDisk starts gophd on a tree with a disk in it.
 func startOnDisk(t *testing.T, stall string) (*disk, *harness.Daemon) {
 	root := tree(t)
