@@ -27,21 +27,15 @@ func BothTrees(gopher, gemini []Annotation) []Annotation {
 
 	// In a directory, rules for a robot replace those for everybody. Those of the other tree
 	// go on counting for it: they are given once more, for such robots alone.
-	for _, pair := range [][2][]Annotation{{gopher, gemini}, {gemini, gopher}} {
-		others := map[string][]string{} // robots with rules of their own in the other tree, by directory
-		for _, a := range pair[1] {
-			others[a.Dir] = append(others[a.Dir], robotsWithRules(a)...)
-		}
-		own := map[string][]string{}
-		for _, a := range pair[0] {
-			own[a.Dir] = append(own[a.Dir], robotsWithRules(a)...)
-		}
-		for _, a := range pair[0] {
-			a.everybody = slices.DeleteFunc(slices.Clone(others[a.Dir]), func(robot string) bool {
-				return slices.ContainsFunc(own[a.Dir], func(name string) bool { return strings.EqualFold(name, robot) })
+	named := [2]map[string][]string{robotsByDir(gopher), robotsByDir(gemini)}
+	for i, tree := range [][]Annotation{gopher, gemini} {
+		for _, a := range tree {
+			own, others := named[i][a.Dir], named[1-i][a.Dir]
+			a.strict = true
+			a.everybody = slices.DeleteFunc(slices.Clone(others), func(robot string) bool {
+				return slices.ContainsFunc(own, func(name string) bool { return strings.EqualFold(name, robot) })
 			})
 			if len(a.everybody) > 0 {
-				a.strict = true
 				list = append(list, a)
 			}
 		}
@@ -49,14 +43,16 @@ func BothTrees(gopher, gemini []Annotation) []Annotation {
 	return list
 }
 
-// robotsWithRules returns the robots for which an annotation has rules of their own.
-func robotsWithRules(a Annotation) (robots []string) {
-	var all names
-	all.of = map[string]int32{}
-	n := readNote([]Annotation{a}, &all, map[string]bool{string(a.Data): true})
-	for _, robot := range n.named {
-		if slices.ContainsFunc(n.sets[robot.set].groups, func(g *group) bool { return g.says }) {
-			robots = append(robots, all.robots[robot.robot].written[0])
+// robotsByDir returns the robots for which annotations have rules of their own, by directory.
+func robotsByDir(list []Annotation) map[string][]string {
+	robots := map[string][]string{}
+	for _, a := range list {
+		all := names{of: map[string]int32{}}
+		n := readNote([]Annotation{a}, &all, map[string]bool{string(a.Data): true}) // without lint
+		for _, robot := range n.named {
+			if slices.ContainsFunc(n.sets[robot.set].groups, func(g *group) bool { return g.says }) {
+				robots[a.Dir] = append(robots[a.Dir], all.robots[robot.robot].written[0])
+			}
 		}
 	}
 	return robots

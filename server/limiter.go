@@ -6,8 +6,8 @@ package server
 // At the limit of an address, a new connection evicts one of the same address that lingers.
 // When the server is full, the limiter draws eight connections at random and evicts the one
 // whose address has the most connections; on a tie the one in the lowest state, then the
-// oldest. A newcomer whose address has as many is refused. In simulations with 500 and with 65,536 hostile addresses, it cut one reply of
-// honest clients in a hundred.
+// oldest. A newcomer whose address has as many is refused. In simulations with 500 and with
+// 65,536 hostile addresses, it cut one reply of honest clients in a hundred.
 
 import (
 	"cmp"

@@ -60,9 +60,10 @@ type Server struct {
 
 	// MaxConns limits the connections that wait for a request, are being replied to,
 	// or linger after a reply. A connection that is answered from memory at once does
-	// not count. At the limit, a new connection evicts one of the address that has the
-	// most, idle ones first, or is refused if its own address has as many. If zero, half the limit of open files, less a reserve; if
-	// negative, there is no limit.
+	// not count. At the limit, a new connection evicts one of an address that has more, idle
+	// ones first; if its own address has as many as others, it evicts one of its own or is
+	// refused. If zero, half the limit of open files, less a reserve; if negative, there is no
+	// limit.
 	MaxConns int
 
 	// MaxConnsPerIP limits the connections of one address (a /56 of IPv6). If zero,

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,7 +12,6 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
-	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/server"
 )
 
@@ -202,77 +200,4 @@ func (d *daemon) ports() map[string]int {
 		}
 	}
 	return ports
-}
-
-// openCerts reads the certificates while gophd is still root, since keys often belong to root.
-func (d *daemon) openCerts() error {
-	if !d.conf.hasTLS() {
-		return nil
-	}
-	d.certs = &keypair.Certificates{Log: d.log}
-	for _, f := range d.conf.certs {
-		if err := d.certs.Add(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// setTLS adds the certificates of -tls-self-signed, which belong to the account of -user, and
-// configures TLS if there are any certificates.
-func (d *daemon) setTLS() error {
-	if d.certs == nil {
-		return nil
-	}
-	if d.conf.TLSSelfSigned != "" {
-		if err := d.selfSigned(d.conf.TLSSelfSigned); err != nil {
-			return exit.Hint(err, d.conf.option("tls-self-signed")+" needs a directory that gophd may write to, or one with both files of each pair")
-		}
-	}
-	d.srv.TLS = &tls.Config{
-		GetCertificate: d.certs.Get, MinVersion: tls.VersionTLS12,
-		DynamicRecordSizingDisabled: true, // it is for clients that use a part of a reply
-	}
-	if d.srv.HTTP != nil {
-		offerHTTP(d.srv.TLS)
-	}
-	return nil
-}
-
-// selfSigned adds the certificates in a directory, one for each name of a host. A start creates
-// missing ones; a check does not.
-func (d *daemon) selfSigned(dir string) error {
-	var pairs []keypair.CertKey
-	for _, name := range d.conf.hostNames(d.srv.Host) {
-		if _, made := keypair.Made(dir, name); d.checking && !made {
-			continue
-		}
-		f, err := keypair.SelfSigned(dir, name)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(pairs, f) { // an older one is for several names
-			continue
-		}
-		pairs = append(pairs, f)
-		if err := d.certs.Add(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// offerHTTP negotiates HTTP by ALPN (RFC 7301) with clients that offer it. With NextProtos set
-// for all, package tls would refuse clients that offer only other protocols.
-func offerHTTP(conf *tls.Config) {
-	http := conf.Clone()
-	http.NextProtos = []string{"h2", "http/1.1"}
-	conf.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		for _, p := range http.NextProtos {
-			if slices.Contains(hello.SupportedProtos, p) {
-				return http, nil
-			}
-		}
-		return nil, nil
-	}
 }
