@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,5 +93,31 @@ func TestAgentLines(t *testing.T) {
 		if severity != want.severity || lost != (want.bound == "") {
 			t.Errorf("%q: %q, %v: %v", agent, severity, lost, c.Reports())
 		}
+	}
+}
+
+// TestStruckAllows: two robots are treated alike, and each explanation names the lines of
+// its own robot.
+func TestStruckAllows(t *testing.T) {
+	c := compileOf(map[string]string{
+		".robots":   "User-agent: foo\nFinal: /d/x\n\nUser-agent: bar\nFinal: /d/x\n",
+		"d/.robots": "User-agent: foo\nAllow: /x1\nAllow: /x12\n\nUser-agent: bar\nAllow: /x1\nAllow: /x12\n",
+	})
+	for robot, want := range map[string]string{"foo": "2 by 2, 3 by 2", "bar": "6 by 5, 7 by 5"} {
+		var got []string
+		for _, s := range c.Explain(robot, "d/x12", false).Struck {
+			got = append(got, fmt.Sprintf("%d by %d", s.Allow.Line, s.By.Line))
+		}
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("%s: %s, not %s", robot, text, want)
+		}
+	}
+}
+
+// TestExplainVeronica names the line of her group, which has selectors as they are sent.
+func TestExplainVeronica(t *testing.T) {
+	c := compileOf(map[string]string{".robots": "Disallow: /?$\nUser-agent: veronica\nDisallow: /?$\n"})
+	if e := c.Explain(veronica, "?", false); e.Allowed || e.Text != "Disallow: /?" {
+		t.Errorf("%+v\n%s", e, c.File())
 	}
 }

@@ -147,6 +147,13 @@ type UsePreference struct {
 	Line  int         `json:"line"`       // in the generated file
 }
 
+// StruckAllow is an Allow that does not count, since it would open some of what a
+// Disallow above it denies.
+type StruckAllow struct {
+	Allow RuleSource `json:"allow"`
+	By    RuleSource `json:"by"`
+}
+
 // Explanation explains why a robot may or may not fetch a resource.
 type Explanation struct {
 	Agent     string         `json:"agent"`
@@ -154,10 +161,9 @@ type Explanation struct {
 	Allowed   bool           `json:"allowed"`  // by the policy
 	By        *RuleSource    `json:"by"`       // decides; nil if no rule matches
 	Overrules *RuleSource    `json:"overrules"`
-	Struck    *RuleSource    `json:"struck,omitempty"` // an Allow that matches, and does not count
-	StruckBy  *RuleSource    `json:"struck_by,omitempty"`
-	Line      int            `json:"line"` // in the generated file; 0 if none
-	Text      string         `json:"text"` // of that line
+	Struck    []StruckAllow  `json:"struck,omitempty"` // those that match a denied resource
+	Line      int            `json:"line"`             // in the generated file; 0 if none
+	Text      string         `json:"text"`             // of that line
 	Readers   []ReaderAnswer `json:"readers"`
 
 	Usage   []UsePreference `json:"usage,omitempty"`    // what Content-Usage lines state, by key
@@ -175,20 +181,21 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 		e.Overrules = c.sourceFor(agent, c.without(f, *by).Decide(agent, escape(sel)).Rule.Line)
 	}
 	e.By = c.sourceFor(agent, d.Rule.Line)
-	if e.Line = d.Rule.Line; e.Line > 0 {
-		e.Text = field(d.Rule.Allow) + d.Rule.Pattern
-	}
 	isHers := strings.EqualFold(agent, veronica)
-	if isHers && c.veronica != nil { // her group has weak lines
+	if isHers && c.veronica != nil { // her group has weak lines, with selectors as they are sent
+		d = robots.Parse(robots.Gopher, c.file).Decide(agent, sel)
 		e.Allowed, e.By, e.Overrules = true, nil, nil
 		if m := c.veronica().Find(escape(sel)); m != nil {
 			e.Allowed, e.By = m.Allow, c.rulesVeronica[m.Ref-1].source()
 		}
 	}
+	if e.Line = d.Rule.Line; e.Line > 0 {
+		e.Text = field(d.Rule.Allow) + d.Rule.Pattern
+	}
 	class := c.classOf(agent)
 	for _, s := range class.struck {
 		if !e.Allowed && matches(s.allow.uri, escape(sel)) {
-			e.Struck, e.StruckBy = s.allow.source(), s.by.source()
+			e.Struck = append(e.Struck, StruckAllow{*c.ownLine(agent, s.allow), *c.ownLine(agent, s.by)})
 		}
 	}
 	for _, s := range f.Usage(agent, escape(sel)) {
@@ -265,14 +272,17 @@ func (c *Compiled) groupsFor(agent, file string) []*group {
 	return c.notes[i].groupsOf(robot)
 }
 
-// sourceFor is Source for one robot. Robots that are treated alike share a line of the file,
-// but each annotation line that names the robot is its own source.
+// sourceFor is Source for one robot.
 func (c *Compiled) sourceFor(agent string, line int) *RuleSource {
-	src := c.Source(line)
-	if src == nil {
+	if c.Source(line) == nil {
 		return nil
 	}
-	r := c.sources[line-1].rule
+	return c.ownLine(agent, c.sources[line-1].rule)
+}
+
+// ownLine returns where an annotation states a rule for a robot. Robots that are treated
+// alike share the rules of one of them, but each may have lines of its own.
+func (c *Compiled) ownLine(agent string, r *rule) *RuleSource {
 	for _, g := range c.groupsFor(agent, r.file) {
 		for _, own := range g.rules {
 			if own.allow == r.allow && (own.uri == r.uri || r.below != nil && own.value == r.value) {
@@ -280,7 +290,7 @@ func (c *Compiled) sourceFor(agent string, line int) *RuleSource {
 			}
 		}
 	}
-	return src
+	return r.source()
 }
 
 // usageSource is the line of an annotation that states a preference of the file.

@@ -119,8 +119,8 @@ func (e explained) String() string {
 	if e.Overrules != nil {
 		row("overrules", sourceText(e.Overrules, ""))
 	}
-	if e.Struck != nil {
-		row("struck", fmt.Sprintf("%s, since %s must not be undone", sourceText(e.Struck, ""), sourceText(e.StruckBy, "")))
+	for _, s := range e.Struck {
+		row("struck", fmt.Sprintf("%s, since %s must not be undone", sourceText(&s.Allow, ""), sourceText(&s.By, "")))
 	}
 	if e.Line > 0 {
 		row("written as", fmt.Sprintf("robots.txt:%d: %s", e.Line, diag.Printable(e.Text)))
