@@ -12,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
 
@@ -20,7 +21,7 @@ import (
 var own = []string{"/robots.txt", "/caps.txt", "/about-robots", "feed.xml", "feed.gmi", "/sitemap.xml", "/sitemap.txt", "/sitemap-recent.xml"}
 
 // Reports returns the reports of a snapshot, which was made with site.Config.Files, with one
-// for each rule without wildcards that matches nothing. The worst come first.
+// for each rule that matches nothing. The worst come first.
 func Reports(snap *site.Snapshot) []policy.Report {
 	list := slices.Clone(snap.Reports)
 	f := finder{snap}
@@ -51,14 +52,18 @@ func Reports(snap *site.Snapshot) []policy.Report {
 // those over Gemini.
 type finder []*site.Snapshot
 
-// about returns a report if a rule without wildcards matches no name in the tree.
+// about returns a report if a rule matches no name in the tree.
 func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
-	if !r.Literal || f.exists(r) {
+	if f.exists(r) {
 		return policy.Report{}, false
 	}
 	message := fmt.Sprintf("%q matches nothing", r.Text())
 	report := policy.NewReport(policy.CodeNoMatch, r.File, r.Line, message)
 	report.Selector = r.Path
+	if !r.Literal { // written for names to come
+		report.Severity = diag.Notice
+		return report, true
+	}
 	meant, near := f.meant(r), f.nearest(r)
 	switch {
 	case slices.Contains(strings.Split(r.Value, "/"), ".."):
@@ -73,25 +78,34 @@ func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
 	return report, true
 }
 
-// exists reports whether a rule without a wildcard matches something.
+// exists reports whether a rule matches something.
 func (f finder) exists(r policy.AnnotationRule) bool {
 	return slices.ContainsFunc(own, func(sel string) bool {
-		return r.Matches(sel) || sel[0] != '/' && strings.HasSuffix(r.Path, sel)
+		return r.Matches(sel) || sel[0] != '/' && strings.HasSuffix(strings.TrimSuffix(r.Value, "$"), sel)
 	}) || slices.ContainsFunc(f, func(snap *site.Snapshot) bool { return has(snap, r) })
 }
 
-// has reports whether a rule without a wildcard matches something in a tree.
+// has reports whether a rule matches something in a tree.
 func has(snap *site.Snapshot, r policy.AnnotationRule) bool {
 	for _, p := range snap.Compiled.Programs() {
 		if strings.HasSuffix(p, "/") {
 			continue // a directory's menu, which is here like others
 		}
-		if strings.HasPrefix(r.Path, p) || strings.HasPrefix(p, "/*") && strings.Contains(r.Path, p[2:]) {
+		if strings.HasPrefix(r.Path, p) || r.Matches(p) || strings.HasPrefix(p, "/*") && strings.Contains(r.Value, p[2:]) {
 			return true
 		}
 	}
-	if snap.Answers(strings.TrimSuffix(r.Path, "/")) || slices.ContainsFunc(snap.Aliases(), r.Matches) {
+	if r.Literal && snap.Answers(strings.TrimSuffix(r.Path, "/")) || slices.ContainsFunc(snap.Aliases(), r.Matches) {
 		return true
+	}
+	if !r.Literal {
+		for name, d := range snap.Tree.All() {
+			at := selector.Canonical(name, true)
+			if strings.HasPrefix(at, r.Dir) && (r.Matches(at) || slices.ContainsFunc(d.Files, func(f site.File) bool { return r.Matches(at + f.Name) })) {
+				return true
+			}
+		}
+		return false
 	}
 	dir, begin := path.Split(strings.TrimPrefix(r.Path, "/"))
 	d := snap.Tree.Find(snap.Real(cmp.Or(strings.TrimSuffix(dir, "/"), ".")))
