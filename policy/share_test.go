@@ -93,8 +93,8 @@ func TestJoined(t *testing.T) {
 		{"bot1", "~ann/x", true}, {"bot1", "~bob/three/", true}, {"bot3", "~bob/three/", false}, {"bot3", "~ann/1/y", false},
 		{"zed", "~ann/1/y", true}, {"zed", "~ann/all/y", false}, {"zed", "~ann/all/open", true}, {"other", "~ann/1/y", true}, {"other", "~bob/o/", false},
 	} {
-		if e := c.Explain(test.robot, test.name, strings.HasSuffix(test.name, "/")); e.Allowed != test.allowed {
-			t.Errorf("%s is allowed %s: %v", test.robot, test.name, e.Allowed)
+		if e := c.Explain(test.robot, test.name, strings.HasSuffix(test.name, "/")); e.Allowed != test.allowed || e.Joined != (!e.Allowed && test.robot != "zed" && e.By.File == "~ann/.robots") {
+			t.Errorf("%s is allowed %s: %+v", test.robot, test.name, e)
 		}
 	}
 	said := map[int]bool{}

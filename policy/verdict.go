@@ -162,6 +162,7 @@ type Explanation struct {
 	By        *RuleSource    `json:"by"`       // decides; nil if no rule matches
 	Overrules *RuleSource    `json:"overrules"`
 	Struck    []StruckAllow  `json:"struck,omitempty"` // those that match a denied resource
+	Joined    bool           `json:"joined,omitempty"` // By holds for other robots than it names, since the file would be too large
 	Line      int            `json:"line"`             // in the generated file; 0 if none
 	Text      string         `json:"text"`             // of that line
 	Readers   []ReaderAnswer `json:"readers"`
@@ -189,10 +190,11 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 			e.Allowed, e.By = m.Allow, c.rulesVeronica[m.Ref-1].source()
 		}
 	}
+	class := c.classOf(agent)
 	if e.Line = d.Rule.Line; e.Line > 0 {
 		e.Text = field(d.Rule.Allow) + d.Rule.Pattern
+		e.Joined = class.joined && e.By != nil && c.sources[e.Line-1].of.joined
 	}
-	class := c.classOf(agent)
 	for _, s := range class.struck {
 		if !e.Allowed && matches(s.allow.uri, escape(sel)) {
 			e.Struck = append(e.Struck, StruckAllow{*c.ownLine(agent, s.allow), *c.ownLine(agent, s.by)})

@@ -119,6 +119,9 @@ func (e explained) String() string {
 	if e.Overrules != nil {
 		row("overrules", sourceText(e.Overrules, ""))
 	}
+	if e.Joined {
+		row("joined", "robots.txt would be too large, so that line holds for all robots that joined directories name")
+	}
 	for _, s := range e.Struck {
 		row("struck", fmt.Sprintf("%s, since %s must not be undone", sourceText(&s.Allow, ""), sourceText(&s.By, "")))
 	}
