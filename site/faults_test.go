@@ -125,6 +125,39 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	}
 }
 
+// TestRootBesideStalledMount: a mount that hangs delays nothing that is in the root, though
+// everything is read again. What the mount's annotations deny stays denied.
+func TestRootBesideStalledMount(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "current")
+	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/.robots": "Disallow: /y\n", "pub/sub/.robots": "Disallow: /\n"})
+	must(t, os.Symlink("1", dir))
+	s, err := Open(dir, Config{FileTimeout: time.Minute, Mounts: map[string]string{"pub": filepath.Join(base, "pub")}})
+	must(t, err)
+	slow := &blocks{dir: "."}
+	running(t, s)
+	soon(t, "the policy", robotsHas(s, "Disallow: /pub/sub/"))
+	s.served.Load().root.Trees["pub"].Fault = slow.fault
+	slow.mu.Lock()
+	defer slow.mu.Unlock()
+	must(t, errors.Join(os.Symlink("2", dir+".next"), os.Rename(dir+".next", dir)))
+	soon(t, "the new root", func() bool { return content(s, "x") == "new" })
+	if !robotsHas(s, "Disallow: /y")() || !robotsHas(s, "Disallow: /pub/sub/")() {
+		t.Errorf("with the new root:\n%s", s.Now().Robots)
+	}
+
+	// Nor does it delay later changes: the mount keeps its record, long before it counts as hanging.
+	write(t, base, map[string]string{"pub/z": "z", "pub/sub/z": "z", "2/.robots": "Disallow: /z\n"})
+	soon(t, "another annotation", robotsHas(s, "Disallow: /z"))
+	op, err := s.guard.Enter("pub")
+	if op.Leave(); err != nil {
+		t.Error("it has waited until the mount hangs")
+	}
+	if !robotsHas(s, "Disallow: /pub/sub/")() {
+		t.Errorf("meanwhile:\n%s", s.Now().Robots)
+	}
+}
+
 // A file that is not proven is not served, and the old one, which says nothing of
 // the new tree, is not served in its place: all is denied until there is a proof.
 func TestUnprovenIsClosed(t *testing.T) {

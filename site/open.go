@@ -100,7 +100,7 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 	if err != nil || len(s.conf.Mounts) == 0 && s.users == nil {
 		return err
 	}
-	found, err := s.findTrees(r.With(trees))
+	found, err := s.findTrees(r.With(trees), stall.Hurried)
 	if err != nil {
 		return err
 	}

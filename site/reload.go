@@ -133,39 +133,55 @@ func lostHint(err error) string {
 	return meanwhile
 }
 
-// read reads the directories of a batch, or all of a new root.
+// read reads the directories of a batch, or with All the root's own tree; the watcher reports the
+// directories of the other trees later. The first time and without a watcher it reads all trees.
 func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	old := s.served.Load()
-	if scan := s.scan; !b.All && old.root.Main == from.Main && old.snap != nil && scan != nil {
-		s.scan = nil // unusable if the attempt is abandoned halfway
-		scan.root = from
-		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
-			scan.attempt = a
-			scan.readHomes(from, old.snap.homesTree(), b.Dirs)
-			return scan.rescan(old.snap.Tree, b.Dirs, b.Files), scan.failed
-		})
-		if !errors.Is(err, stall.ErrLeft) {
-			return tree, scan, err
-		}
+	again := s.scan != nil && !b.All && old.root.Main == from.Main
+
+	// A directory that does not respond at once keeps its record and is read again soon, so that
+	// changes elsewhere do not wait for it. After many attempts it may be slow without hanging.
+	patience := stall.Hurried
+	if again && s.slow < oftenSlow {
+		patience = stall.Brief
 	}
 	for {
-		scan := s.newScan(from)
-		if s.capsules != nil {
-			scan.capsules = s.newScan(from)
-			scan.capsules.of = ofGemini
+		scan, homes := s.newScan(from), (*Dir)(nil)
+		if s.scan != nil && s.conf.Watch != WatchOff {
+			scan.reuse(s.scan, old.snap.Tree, again)
+			homes = old.snap.homesTree()
 		}
-		tree, err := stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*Dir, error) {
+		tree, err := stall.Try(s.guard, patience, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
-			scan.readHomes(from, nil, nil)
+			scan.readHomes(from, homes, b.Dirs)
+			if again {
+				return scan.rescan(old.snap.Tree, b.Dirs, b.Files), scan.failed
+			}
 			return scan.tree()
 		})
-		if !errors.Is(err, stall.ErrLeft) {
-			return tree, scan, err
+		if errors.Is(err, stall.ErrLeft) {
+			continue // the attempt may still use scan
 		}
+		if s.slow++; !scan.kept {
+			s.slow = 0
+		}
+		return tree, scan, err
 	}
 }
 
+// oftenSlow is the number of reloads after which one waits for slow directories.
+const oftenSlow = 8
+
 func (s *Site) newScan(from *disk.Root) *scanner {
+	scan := s.newTreeScan(from)
+	if s.capsules != nil {
+		scan.capsules = s.newTreeScan(from)
+		scan.capsules.of = ofGemini
+	}
+	return scan
+}
+
+func (s *Site) newTreeScan(from *disk.Root) *scanner {
 	scan := newScanner(from)
 	scan.answered, scan.runs, scan.files = s.conf.Programs, s.conf.Runs, s.conf.Files
 	scan.scanned = &s.scanned
@@ -233,7 +249,7 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 // recorded returns a Snapshot with the records of the scan, without a policy.
 func (s *scanner) recorded(tree *Dir, old *Snapshot) *Snapshot {
 	next := &Snapshot{Tree: tree, aliases: s.aliases, refused: s.refused, included: s.included(old), programs: s.foundPrograms(),
-		menus: s.menus(), shown: s.shown(), changed: maps.Clone(s.changed)}
+		menus: s.menus(), shown: s.shown(), changed: s.changed}
 	if s.capsules != nil {
 		var homes *Snapshot
 		if old != nil {
@@ -417,16 +433,28 @@ func (s *Site) reload(b watch.Batch) error {
 // busyShare is how much longer than the last reload lookAgain waits.
 const busyShare = 50
 
-// lookAgain retries directories in which a map or an annotation is leased to another process,
-// since no event reports the end of a lease. It waits a second, or longer if reloading is
-// slow.
+// lookAgain retries directories that did not respond yet, or in which a map or an annotation is
+// leased to another process, since no event reports the end of either. It waits a second, or
+// longer if reloading takes much of the processor.
 func (s *Site) lookAgain(took time.Duration) {
-	if s.scan == nil || len(s.scan.busy) == 0 || s.again {
+	if s.scan == nil || s.again {
+		return
+	}
+	dirs := slices.Sorted(maps.Keys(s.scan.busy))
+	if s.scan.capsules != nil {
+		for dir := range s.scan.capsules.busy {
+			dirs = append(dirs, behindDot+dir)
+		}
+	}
+	if len(dirs) == 0 {
 		return
 	}
 	s.again = true
-	dirs := slices.Sorted(maps.Keys(s.scan.busy))
-	time.AfterFunc(max(tryAgain, busyShare*took), func() {
+	wait := max(tryAgain, busyShare*took)
+	if s.scan.kept {
+		wait = tryAgain
+	}
+	time.AfterFunc(wait, func() {
 		s.mu.Lock()
 		s.again = false
 		s.mu.Unlock()

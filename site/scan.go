@@ -49,13 +49,16 @@ type scanner struct {
 	answered []string             // Config.Programs
 	runs     func(string) bool    // Config.Runs
 	changed  map[string]time.Time // time of the last change, by user's tree
-	busy     map[string]struct{}  // real directories with a map or annotation under a lease
+	busy     map[string]struct{}  // real directories to be read again soon: with a map or annotation under a lease, or slow
 	failed   error                // why the scan is unreliable
 	scanned  *atomic.Int64        // counts directories; may be nil
 	files    bool                 // Config.Files
 	of       string               // prefix of annotations' names in reports
 	capsules *scanner             // scans the trees of Config.Capsules; may be nil
 	homes    *Dir                 // the tree that capsules has scanned
+	reused   map[string]*Dir      // records of trees that the scan does not read, by name
+	slow     bool                 // a file system has not responded yet, while a directory was read
+	kept     bool                 // a directory has kept its record for this reason
 }
 
 func newScanner(r *disk.Root) *scanner {
@@ -66,11 +69,48 @@ func newScanner(r *disk.Root) *scanner {
 // not to respond.
 func (s *scanner) call(name string, f func() error) error {
 	op, err := s.attempt.Enter(name)
+	s.slow = s.slow || errors.Is(err, stall.ErrSlow)
 	if err != nil {
 		return err
 	}
 	defer op.Leave()
 	return f()
+}
+
+// reuse makes a scan begin with what the last one has found: all of it if only some directories
+// are read again, otherwise what is not in the root's own tree.
+func (s *scanner) reuse(last *scanner, tree *Dir, all bool) {
+	s.reused = map[string]*Dir{}
+	for name, t := range s.root.Trees {
+		if !all && last.root.Trees[name] == t {
+			s.reused[name] = tree.Find(name)
+		}
+	}
+	isReused := func(name string) bool {
+		_, top, _ := s.root.At(name)
+		return all || s.reused[top] != nil
+	}
+	copyIf(s.links, last.links, isReused)
+	copyIf(s.placed, last.placed, isReused)
+	copyIf(s.programs, last.programs, isReused)
+	copyIf(s.busy, last.busy, isReused)
+	copyIf(s.changed, last.changed, isReused)
+	if all {
+		s.aliases, s.hidden, s.refused = last.aliases, last.hidden, last.refused
+	}
+	s.relinked = !all
+	if s.capsules != nil {
+		s.capsules.reuse(last.capsules, nil, true)
+	}
+}
+
+// copyIf copies the entries whose key is wanted.
+func copyIf[V any](to, from map[string]V, wanted func(key string) bool) {
+	for key, v := range from {
+		if wanted(key) {
+			to[key] = v
+		}
+	}
 }
 
 // tree scans everything.
@@ -137,6 +177,9 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	if !r.links.none() {
 		s.links[p.name] = r.links
 	}
+	if s.slow {
+		s.busy[p.real] = struct{}{}
+	}
 	return settled(r.dir, old), err
 }
 
@@ -144,7 +187,7 @@ func (s *scanner) list(real string) ([]disk.Dirent, disk.Revision, error) {
 	list, self, err := s.listed(real)
 	list = disk.Overlay(list, s.root.Kids(real, func(*disk.Tree) bool { return true }))
 	s.mind(err)
-	if err != nil && real == "." {
+	if err != nil && real == "." && !s.slow {
 		s.failed = err // the old policy stays
 	}
 	return list, self, err
@@ -330,6 +373,8 @@ func (r *reading) below(p place, old *Dir, isLink bool) *Dir {
 	case r.root.Same(p.real) != "":
 		r.links.list = append(r.links.list, link{name: p.name, real: p.real, dir: true})
 		return nil
+	case r.reused[p.real] != nil:
+		return r.reused[p.real]
 	case old != nil:
 		return old
 	}
@@ -398,9 +443,16 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 		if old == nil || old != before.Find(p.name) {
 			continue
 		}
+		links, programs := s.links[p.name], s.programs[p.name]
+		s.slow = false
 		d := s.edited(p, old, again[p])
 		if d == nil {
 			d, _ = s.dir(p, old)
+		}
+		if s.slow { // keep the old record until the file system responds
+			d, s.kept = old, true
+			s.busy[p.real] = struct{}{}
+			s.links[p.name], s.programs[p.name] = links, programs
 		}
 		if d != old {
 			tree = tree.with(p.name, d)

@@ -147,6 +147,7 @@ type Site struct {
 	problems problems
 	tidy     *time.Timer // returns memory to the system
 	again    bool        // lookAgain has scheduled a reload
+	slow     int         // reloads in a row in which a directory did not respond yet
 
 	users    *users      // of Config.Users, or nil
 	capsules *users      // of Config.Capsules, or nil

@@ -85,7 +85,7 @@ func (s *Site) lookTrees() error {
 		return nil
 	}
 	old := s.served.Load().root
-	next, err := s.findTrees(old)
+	next, err := s.findTrees(old, stall.Brief) // the next look is in a second
 	if err != nil {
 		return err
 	}
@@ -105,9 +105,9 @@ func (s *Site) lookTrees() error {
 }
 
 // findTrees finds the current trees. If one does not respond, it starts over without it.
-func (s *Site) findTrees(old *disk.Root) (next *foundTrees, err error) {
+func (s *Site) findTrees(old *disk.Root, patience stall.Patience) (next *foundTrees, err error) {
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
-		next, err = stall.Try(s.guard, stall.Hurried, func(a *stall.Attempt) (*foundTrees, error) {
+		next, err = stall.Try(s.guard, patience, func(a *stall.Attempt) (*foundTrees, error) {
 			call, f := disk.Within(a), &foundTrees{trees: make(map[string]*disk.Tree, len(old.Trees))}
 			for name, dir := range s.conf.Mounts {
 				f.mount(call, name, dir, old.Trees[name])

@@ -345,6 +345,7 @@ func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 		}
 	}
 	s.homes = homes.rescan(tree, changed, nil)
+	s.kept = s.kept || homes.kept
 	if s.failed == nil {
 		s.failed = homes.failed
 	}

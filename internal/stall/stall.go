@@ -30,6 +30,10 @@ var (
 	// ErrLeft is an Err: Try has abandoned the attempt, which may still be running.
 	ErrLeft = fmt.Errorf("%w: given up", Err)
 
+	// ErrSlow is an Err that only Brief attempts get: an earlier operation on the name is
+	// still pending, but does not count as hanging yet.
+	ErrSlow = fmt.Errorf("%w yet", Err)
+
 	// ErrStopped is returned after Guard.Stop.
 	ErrStopped = errors.New("stopped")
 )
@@ -149,8 +153,11 @@ func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.n >= maxOps || g.hung.has(name) || of != nil && of.patience == Brief && g.slow.has(name) {
+	if g.n >= maxOps || g.hung.has(name) {
 		return nil, Err
+	}
+	if of != nil && of.patience == Brief && g.slow.has(name) {
+		return nil, ErrSlow
 	}
 	g.n++
 	o := &Op{guard: g, name: name, of: of, began: time.Now()}

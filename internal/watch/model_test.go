@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -51,8 +52,18 @@ func (m *mirror) changed(b Batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen = append(m.seen, b)
-	if b.All {
+	if b.All && len(m.seen) == 1 {
 		m.dirs = m.walk()
+	} else if b.All {
+		own := reachable(func(dir string) (map[string]string, bool) { return m.read(m.root, dir) })
+		inTree := func(dir string, _ map[string]string) bool {
+			return slices.ContainsFunc(m.others(), func(top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") })
+		}
+		maps.DeleteFunc(own, inTree)
+		maps.DeleteFunc(m.dirs, func(dir string, names map[string]string) bool { return !inTree(dir, names) })
+		maps.Copy(m.dirs, own)
+	}
+	if b.All {
 		m.all <- struct{}{}
 	}
 	for _, dir := range b.Dirs {

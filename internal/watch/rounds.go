@@ -104,7 +104,7 @@ func (w *Watcher) compare(name string) {
 	if d == nil {
 		return
 	}
-	now, err := w.look(name, d)
+	now, err := w.look(name, d, stall.Hurried)
 	if err != nil {
 		return // it does not answer
 	}
@@ -121,9 +121,9 @@ func (w *Watcher) compare(name string) {
 }
 
 // look returns the current sign of a directory. It fails if the file system does not respond.
-func (w *Watcher) look(name string, d *known) (listing, error) {
+func (w *Watcher) look(name string, d *known, patience stall.Patience) (listing, error) {
 	file := w.trees().file(name)
-	return stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
+	return stall.Try(w.Guard, patience, func(a *stall.Attempt) (l listing, err error) {
 		call := disk.Within(a)
 		self, err := call.Named(name).Revision(file)
 		if isStalled(err) {
@@ -191,14 +191,15 @@ func (m *mounts) look(w *Watcher) {
 	}
 	remote := map[string]bool{}
 	was, now := "", ""
+	call := disk.Patient(w.Guard, stall.Brief)
 	for name, dir := range trees.all() {
-		if real, err := w.call().RealPath(dir); err == nil {
+		if real, err := call.RealPath(dir); err == nil {
 			dir = real
 		}
-		remote[name] = w.call().Remote(dir)
+		remote[name] = call.Remote(dir)
 		was += concerns(m.data, dir, func(string, string) {})
 		now += concerns(data, dir, func(point, rest string) {
-			remote[selector.Join(name, rest)] = w.call().Named(selector.Join(name, rest)).Remote(point)
+			remote[selector.Join(name, rest)] = call.Named(selector.Join(name, rest)).Remote(point)
 		})
 	}
 	w.mu.Lock()

@@ -55,6 +55,16 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 		// below.
 		old := w.dirs[name]
 		d, err := w.enter(name, old)
+		if isSlow(err) {
+			w.slow[name]++
+			again := name
+			if old == nil && !w.trees().isTree(name) {
+				again = path.Dir(name) // which finds a new directory
+			}
+			time.AfterFunc(w.every(lookEvery), func() { w.Look(again) })
+			continue
+		}
+		delete(w.slow, name)
 		passes := isStalled(err) || limit.Reached(err)
 		if old != nil && !passes && (err != nil || old.id != d.id || old.mode != d.mode) {
 			w.forget(name)
@@ -91,7 +101,7 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 			}
 		}
 		for _, sub := range d.subs {
-			if full := selector.Join(name, sub); w.dirs[full] == nil {
+			if full := selector.Join(name, sub); w.dirs[full] == nil && !w.trees().isTree(full) {
 				todo = append(todo, full)
 			}
 		}
@@ -127,7 +137,7 @@ func (w *Watcher) few(name string, files []string) []string {
 	}
 
 	// From here on, what changes has an event of its own.
-	now, err := w.look(name, &d)
+	now, err := w.look(name, &d, w.patience(name))
 	if err != nil {
 		return nil
 	}
@@ -140,6 +150,10 @@ func (w *Watcher) few(name string, files []string) []string {
 
 // isStalled reports whether err means that a file system does not respond.
 func isStalled(err error) bool { return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) }
+
+// isSlow reports whether err means that a file system has not responded yet. If it hangs, a later
+// visit finds that.
+func isSlow(err error) bool { return errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrSlow) }
 
 // enter sets a watch on a directory, if it has none, and lists it.
 func (w *Watcher) enter(name string, old *known) (*known, error) {
@@ -177,7 +191,7 @@ func (w *Watcher) watch(name string, id inode) bool {
 
 	for {
 		src := w.src
-		err := w.call()(name, func() error { return src.add(file) })
+		err := disk.Guarded(w.Guard)(name, func() error { return src.add(file) })
 		switch {
 		case refused(err) && w.pauseLargest(err) && !w.isPaused(name):
 			continue
@@ -198,31 +212,28 @@ type listing struct {
 }
 
 // list lists a directory. For a directory without read permission it returns an empty listing.
-func (w *Watcher) list(name string) (l listing, err error) {
+func (w *Watcher) list(name string) (listing, error) {
 	file := w.trees().file(name)
-	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); { // the next time what does not answer is passed over
-		l, err = stall.Try(w.Guard, stall.Hurried, func(a *stall.Attempt) (l listing, err error) {
-			call := disk.Within(a)
-			self, err := call.Named(name).Revision(file)
-			if err != nil {
-				return l, err
-			}
-			err = call.Named(name).Each(file, func(e fs.DirEntry) {
-				if descend(e) {
-					l.subs = append(l.subs, e.Name())
-				} else if steers(e.Name()) {
-					l.steer = append(l.steer, e.Name())
-				}
-			})
-			if errors.Is(err, fs.ErrPermission) {
-				err = nil
-			}
-			slices.Sort(l.subs)
-			l.sign, l.young = sign(call, name, file, self, l.steer)
+	return stall.Try(w.Guard, w.patience(name), func(a *stall.Attempt) (l listing, err error) {
+		call := disk.Within(a)
+		self, err := call.Named(name).Revision(file)
+		if err != nil {
 			return l, err
+		}
+		err = call.Named(name).Each(file, func(e fs.DirEntry) {
+			if descend(e) {
+				l.subs = append(l.subs, e.Name())
+			} else if steers(e.Name()) {
+				l.steer = append(l.steer, e.Name())
+			}
 		})
-	}
-	return l, err
+		if errors.Is(err, fs.ErrPermission) {
+			err = nil
+		}
+		slices.Sort(l.subs)
+		l.sign, l.young = sign(call, name, file, self, l.steer)
+		return l, err
+	})
 }
 
 // forget removes a directory and all below it from the state.

@@ -27,8 +27,10 @@ type Batch struct {
 	// Files names the changed files of a directory of Dirs, if only a few have changed; the
 	// other entries need not be read. Some may be links, or gone.
 	Files map[string][]string
-	// All reports that anything may have changed; the root may be another directory. Dirs is
-	// then empty.
+	// All reports that anything in the root's own tree may have changed; the root may be another
+	// directory. Dirs is then empty. In the first Batch, and with Off, All is about all trees;
+	// otherwise the directories of the other trees follow in later Batches, so that none of
+	// them delays the root.
 	All bool
 }
 
@@ -83,6 +85,8 @@ type Watcher struct {
 	told    map[string]bool      // what was logged
 	retry   time.Time            // when to ask the kernel again
 	refused bool                 // it has refused
+	begun   bool                 // the first Batch was made
+	slow    map[string]int       // how often directories were left that did not respond at once
 }
 
 // Method is the method of finding changes.
@@ -127,6 +131,10 @@ const (
 // lookEvery is the interval of checks for mounts and ended pauses.
 const lookEvery = time.Second
 
+// A directory that does not respond at once is visited again after lookEvery. After oftenLeft
+// such visits the next one waits for it, since it may be slow without hanging.
+const oftenLeft = 8
+
 // retryEvery is the interval of attempts to get events after the kernel has refused.
 const retryEvery = 5 * time.Second
 
@@ -136,6 +144,7 @@ func (w *Watcher) init() {
 		w.dirty, w.left = map[string][]string{}, map[string]bool{}
 		w.dirs, w.byID = map[string]*known{}, map[inode]string{}
 		w.events, w.paused, w.rests, w.told = map[string]int{}, map[string]time.Time{}, map[string]time.Time{}, map[string]bool{}
+		w.slow = map[string]int{}
 	})
 }
 
@@ -366,9 +375,15 @@ func (w *Watcher) batch() Batch {
 	}
 	if all {
 		w.renew()
-		for name := range w.trees().all() {
-			w.visit(name, found, false)
+		w.visit(".", found, false)
+		for name := range w.trees().trees {
+			if w.begun {
+				w.Look(name)
+			} else {
+				w.visit(name, found, false)
+			}
 		}
+		w.begun = true
 		return Batch{All: true}
 	}
 	for name := range left {
@@ -448,6 +463,7 @@ func (w *Watcher) renew() {
 	clear(w.dirs)
 	w.mu.Unlock()
 	clear(w.byID)
+	clear(w.slow)
 	if w.Method == Inotify {
 		src, err := w.openSource()
 		if err != nil {
@@ -458,12 +474,18 @@ func (w *Watcher) renew() {
 	}
 }
 
-// call returns a Caller that uses the Guard.
-func (w *Watcher) call() disk.Caller { return disk.Guarded(w.Guard) }
+// patience returns how long to wait for a directory: a moment, since changes elsewhere must not
+// wait for it, and longer after many attempts.
+func (w *Watcher) patience(name string) stall.Patience {
+	if w.slow[name] >= oftenLeft {
+		return stall.Hurried
+	}
+	return stall.Brief
+}
 
 // stat returns the info of a name. It follows links only for the path of a tree.
 func (w *Watcher) stat(name string) (fs.FileInfo, error) {
-	call, n := w.call().Named(name), w.trees()
+	call, n := disk.Patient(w.Guard, w.patience(name)).Named(name), w.trees()
 	if n.isTree(name) {
 		return call.Stat(n.file(name))
 	}
