@@ -74,6 +74,15 @@ func (m *longRun) holdLeases(ctx context.Context) {
 	}
 }
 
+// hang keeps a disk from answering, for longer and for less than gophd waits for it.
+func (m *longRun) hang(ctx context.Context, d *disk) {
+	for sleep(ctx, rand.N(2*m.pace)) {
+		release := d.stall()
+		sleep(ctx, rand.N(2*m.pace))
+		release()
+	}
+}
+
 // breakThings lets one thing after the other go wrong.
 func (m *longRun) breakThings(ctx context.Context) {
 	things := []struct {

@@ -29,8 +29,7 @@ import (
 )
 
 // TestSoakLong takes as long as TEST_GOPHD_SOAK_LONG says, such as 30m; by default,
-// some seconds. TEST_GOPHD_SOAK_MOUNTS is a list of directories, with colons between them, that
-// are mounted, too: whoever runs the test lets their file systems hang now and then.
+// some seconds.
 func TestSoakLong(t *testing.T) {
 	if os.Getenv("TEST_GOPHD_SOAK_LONG") == "" {
 		harness.Slow(t, "make soak-long")
@@ -57,6 +56,9 @@ func TestSoakLong(t *testing.T) {
 // warm is after how many answers of a long run the index, the cache and each allocator are
 // as large as they get. On a busy machine a tenth of the run is not enough for that.
 const warm = 100_000
+
+// hanging is the number of mounted disks.
+const hanging = 2
 
 // answered is how many requests of readers were answered.
 func (m *longRun) answered() (n int) {
@@ -86,6 +88,7 @@ type longRun struct {
 	metrics string        // where the numbers of the process are
 	content *content
 	readers []*reader
+	disks   []*disk // mounted, and hanging now and then
 
 	faults    atomic.Int64 // what went wrong with gophd
 	hostile   atomic.Int64 // clients that meant no good
@@ -104,8 +107,12 @@ func startLongRun(t *testing.T, span time.Duration) *longRun {
 		content: makeContent(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
 	args := []string{"-root", m.content.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
 		"-metrics", "127.0.0.1:0", "-search", "-sitemap", "-tls-self-signed", filepath.Join(base, "tls")}
-	for i, dir := range filepath.SplitList(os.Getenv("TEST_GOPHD_SOAK_MOUNTS")) {
-		args = append(args, "-mount", fmt.Sprintf("hanging%d=%s", i, dir))
+	for i := range hanging {
+		dir := filepath.Join(base, fmt.Sprint("hanging", i))
+		if os.Geteuid() == 0 { // who may mount
+			m.disks = append(m.disks, mountDisk(t, dir, diskFiles()))
+			args = append(args, "-mount", fmt.Sprintf("hanging%d=%s", i, dir))
+		}
 	}
 	m.Daemon = harness.Start(t, args...)
 	m.metrics = url(m.WaitLog("/metrics"))
@@ -157,6 +164,9 @@ func (m *longRun) run(span time.Duration) {
 	all.Go(func() { m.changeAndCompare(ctx) })
 	all.Go(func() { m.content.writeOn(ctx) })
 	all.Go(func() { m.holdLeases(ctx) })
+	for _, d := range m.disks {
+		all.Go(func() { m.hang(ctx, d) })
+	}
 	for i := range 2 {
 		all.Go(func() { m.misbehave(ctx, i) })
 	}
