@@ -22,6 +22,9 @@
 //     Changed, its next changes are delayed by ten times as much, at most ten seconds. If the
 //     kernel refuses more watches, the directory with the most is polled for five minutes. One
 //     with more than 3,000 events in a second is polled for half a minute.
+//   - A directory that does not respond delays others by a twentieth of the Guard's timeout: it is
+//     visited again each second, until it responds or counts as hanging. After Reread, the root's
+//     own tree is read first, and the other trees after it.
 //   - Existing annotations (.robots, robots.txt) and the tops of trees are polled every two
 //     seconds, on remote file systems (NFS, CIFS, FUSE, Ceph, 9p) every 15 s; less often if
 //     that would take more than a fiftieth of the time.
