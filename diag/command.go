@@ -7,8 +7,8 @@ import (
 )
 
 // Command returns a command line for a person to type. It is the only function that
-// prints commands: whatever a word holds, sh takes it as that word. The word "--"
-// divides options from names; it is left out unless a name begins with a hyphen.
+// formats commands. Each word is quoted where sh requires it. The word "--" separates options
+// from names; it is omitted unless a name begins with a hyphen.
 //
 //	diag.Command("chmod", "o+x", "--", dir)
 //

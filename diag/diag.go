@@ -27,7 +27,7 @@ type Diagnostic struct {
 	Hint     string   `json:"hint"`    // what to do; may be empty
 }
 
-// Place is "file:line", "file", or "" as far as it is known.
+// Place returns "file:line", "file" if there is no line, or "".
 func (d Diagnostic) Place() string { return Place(d.File, d.Line) }
 
 // Place names a line of a file, or, if line is 0, the file as a whole.
@@ -101,7 +101,7 @@ type Severity string
 
 // The severities, worst first.
 const (
-	Error   Severity = "error"   // the author did not get what the line says
+	Error   Severity = "error"   // the line does not have the effect that it states
 	Warning Severity = "warning" // the line may do something else than it seems to
 	Notice  Severity = "notice"  // a fact that is good to know
 )

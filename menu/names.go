@@ -246,15 +246,15 @@ func (m *making) dated(label, name string, width int) string {
 	}
 	size := ""
 	if !info.IsDir() {
-		size = SizeText(info.Size())
+		size = sizeText(info.Size())
 	}
 	pad := strings.Repeat(" ", max(0, width-columns(label)))
 	return strings.TrimRight(fmt.Sprintf("%s%s  %s  %9s", label, pad, info.ModTime().UTC().Format("2006-01-02"), size), " ")
 }
 
-// SizeText writes a number of bytes for people: "512 B", "1.4 kB", "20 MB". A kB is
+// sizeText writes a number of bytes for people: "512 B", "1.4 kB", "20 MB". A kB is
 // 1,000 bytes.
-func SizeText(n int64) string {
+func sizeText(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}

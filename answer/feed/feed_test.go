@@ -200,7 +200,7 @@ func TestIDs(t *testing.T) {
 		if a != want || b != want || c != want {
 			t.Errorf("%s\n%s\n%s, want\n%s", a, b, c, want)
 		}
-		if err := os.WriteFile(filepath.Join(dir, IDName), []byte("Ann@example.org,2020-05\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, idName), []byte("Ann@example.org,2020-05\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		awaitIn(t, h, "/phlog/feed.xml", "tag:ann@example.org")
@@ -208,7 +208,7 @@ func TestIDs(t *testing.T) {
 	if got := ids("other.example", 70, false, ""); !strings.HasPrefix(got, "tag:ann@example.org,2020-05:/phlog/ ") {
 		t.Errorf("another -host has the ids %s", got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, IDName), []byte("no authority\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, idName), []byte("no authority\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	awaitIn(t, h, "/phlog/feed.xml", "tag:gopher.example,2026:")

@@ -13,11 +13,11 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Name is the file name of feeds. PageName is the name of the same feed as a page of links,
+// Name is the file name of feeds. pageName is the name of the same feed as a page of links,
 // for Gemini clients (the companion specification "Subscribing to Gemini pages").
 const (
 	Name     = "feed.xml"
-	PageName = "feed.gmi"
+	pageName = "feed.gmi"
 )
 
 // Bounds of a feed.
@@ -40,7 +40,7 @@ type Feeds struct {
 // Answers reports whether the last part of a selector is the name of a feed.
 func (*Feeds) Answers(sel string) bool {
 	name, isDir, err := selector.Path(sel)
-	return err == nil && !isDir && (path.Base(name) == Name || path.Base(name) == PageName)
+	return err == nil && !isDir && (path.Base(name) == Name || path.Base(name) == pageName)
 }
 
 // Answer returns the feed.
@@ -55,20 +55,20 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 		return nil, err
 	}
 	a := &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Title: q.LinkTitle(dir, true), Keep: true}
-	if path.Base(name) == PageName {
+	if path.Base(name) == pageName {
 		a.Class, a.Type = answer.Menu, menu.TypeMenu
 		for _, t := range list {
 			a.Items = append(a.Items, menu.Item{Type: menu.TypeText, Label: t.Day.Format(time.DateOnly) + " " + q.Title(t.Name, false), Selector: selector.Canonical(t.Name, false)})
 		}
 		return a, nil
 	}
-	a.Media = MediaType
+	a.Media = mediaType
 	a.Body, err = h.feed(q, dir, list).bytes()
 	return a, err
 }
 
-// MediaType is the media type of feeds.
-const MediaType = "application/atom+xml"
+// mediaType is the media type of feeds.
+const mediaType = "application/atom+xml"
 
 // texts returns the entries of a directory's feed, or ErrDeclined if it has no feed.
 func texts(v *site.View, dir string) ([]answer.DatedText, error) {
@@ -84,7 +84,7 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 	sel := selector.Canonical(dir, true)
 	owner := tagOwner(q)
 	f := &atom{ID: owner.tag(sel, ""), Title: q.LinkTitle(dir, true), Author: q.Request.Host, Links: h.links(q, menu.TypeMenu, sel)}
-	f.Links = append(f.Links, link{"self", MediaType, q.URL(menu.TypeText, sel+Name)})
+	f.Links = append(f.Links, link{"self", mediaType, q.URL(menu.TypeText, sel+Name)})
 	room := maxContent
 	for i, t := range list {
 		one, day := selector.Canonical(t.Name, false), t.Day.Format(time.RFC3339)
@@ -110,15 +110,15 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 // (RFC 4287 section 4.2.6).
 type owner struct{ name, since string }
 
-// IDName is a file in the root that sets the authority in ids, such as
+// idName is a file in the root that sets the authority in ids, such as
 // "gopher.example.org,2026", so that ids survive a change of the host name. Without it, the
 // host name is the authority.
-const IDName = ".feed-id"
+const idName = ".feed-id"
 
 var validOwner = regexp.MustCompile(`^(?:[a-z0-9._-]+@)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?,\d{4}(?:-\d\d){0,2}$`)
 
 func tagOwner(q *answer.Asked) owner {
-	if line := strings.ToLower(q.OwnersLine(IDName)); validOwner.MatchString(line) {
+	if line := strings.ToLower(q.OwnersLine(idName)); validOwner.MatchString(line) {
 		name, since, _ := strings.Cut(line, ",")
 		return owner{name, since}
 	}

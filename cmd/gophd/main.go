@@ -156,7 +156,7 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	return flags.Settings()
 }
 
-// meant asks the user on a terminal whether a doubtful root directory is intended.
+// meant prompts the user on a terminal to confirm a root directory that looks unintended.
 func meant(c *cli.Context, root string) bool {
 	doubt, hint := daemon.Doubt(root)
 	stdin, isFile := c.App.Reader.(*os.File)

@@ -28,7 +28,7 @@ type option struct {
 	reset  func()                  // empties a list; nil if the option counts once
 	toggle bool                    // it takes no value, or yes or no
 	want   string                  // the hint for a wrong value; if empty, it names value
-	needs  string                  // the flag without which it has no effect, as it is typed
+	needs  string                  // the flag without which it has no effect, with its hyphen
 
 	from   source
 	text   string   // the last value
@@ -134,7 +134,7 @@ func (o *option) refused(value string) error {
 
 // String, IsBoolFlag, Names and IsSet describe the option to package flag and to the flag
 // library.
-func (o *option) String() string   { return o.name } // by which the flag library tells flags apart
+func (o *option) String() string   { return o.name } // identifies the flag in the library
 func (o *option) IsBoolFlag() bool { return o.toggle }
 func (o *option) Names() []string  { return []string{o.name} }
 func (o *option) IsSet() bool      { return o.from != byDefault }

@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/internal/command/robotscmd"
 )
 
-// robotsCommand holds all subcommands about robots.txt.
+// robotsCommand groups the subcommands about robots.txt.
 func robotsCommand() *cli.Command {
 	r := &robotscmd.Command{Version: version()}
 	root := func(more ...cli.Flag) []cli.Flag {

@@ -151,8 +151,8 @@ func IsError(reply []byte) (message string, is bool) {
 	return it.Label, true
 }
 
-// IsBusy reports whether the message of an error asks the client to come again: it says
-// nothing about what was requested.
+// IsBusy reports whether an error is temporary, so that it does not depend on the resource that
+// was requested.
 func IsBusy(message string) bool {
 	message = strings.ToLower(message)
 	for _, word := range []string{"busy", "too many", "again", "later", "limit", "overload", "temporar"} {

@@ -30,7 +30,7 @@ import (
 // Flags are the options of a daemon, which doc/gophd.8.md documents. Package main makes flags from
 // the tags of the fields: category (of this field and the following ones), flag, value (its
 // placeholder in the help), default, oneof (the permitted words), needs (the flag without which
-// it has no effect, as it is typed) and usage.
+// it has no effect, with its hyphen) and usage.
 type Flags struct {
 	Root         string   `category:"Content" flag:"root" value:"DIR" usage:"the directory to serve"`
 	VHosts       []string `flag:"vhost" value:"NAME=DIR" usage:"another site, chosen by TLS name or by -listen ADDR=NAME"`
@@ -360,8 +360,7 @@ func (c *Settings) network() {
 // langTag matches a language tag (RFC 5646) that begins with a language of ISO 639.
 var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
-// noneIfZero turns 0, which means none on the command line, into -1, which means none to
-// package server.
+// noneIfZero translates 0, none on the command line, to -1, none in package server.
 func noneIfZero[T int | time.Duration](n T) T {
 	if n == 0 {
 		return -1

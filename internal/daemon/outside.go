@@ -50,8 +50,8 @@ func (f *Flags) ownFiles() (all []ownFile) {
 	return all
 }
 
-// outside refuses a file of gophd itself that lies in a directory that is served: a client
-// could fetch the private key. The hint moves it out.
+// outside returns an error if a file of gophd itself is in a served directory, from which clients
+// could fetch it. The hint is the command that moves it.
 func (c *Settings) outside(p Place, file ownFile, trees servedDirs) error {
 	tree := trees.holding(p.at(file.path))
 	if tree == "" {
@@ -66,7 +66,7 @@ func (c *Settings) outside(p Place, file ownFile, trees servedDirs) error {
 // A servedDir is a directory that is served, and the option that names it.
 type servedDir struct {
 	flag   string // its name, such as "mount"
-	option string // as it is set
+	option string // the flag or variable that names it
 	path   string // in servedDirs absolute; of -users a pattern
 	info   os.FileInfo
 }
@@ -115,8 +115,8 @@ func (c *Settings) servedDirs(p Place) servedDirs {
 	return all
 }
 
-// holding returns the option of the directory that contains a path, as it is written or with
-// its links resolved, or "" if none does.
+// holding returns the option of the directory that contains a path, as written or with its
+// links resolved, or "" if none does.
 func (s servedDirs) holding(path string) string {
 	abs, _ := filepath.Abs(path)
 	for _, start := range []string{abs, realPath(path)} {

@@ -134,8 +134,8 @@ func (c Caller) RealPath(path string) (string, error) {
 	return get(c, path, func() (string, error) { return filepath.EvalSymlinks(path) })
 }
 
-// Remote reports whether a directory lies on a file system that others change without an
-// event; one that does not answer surely does.
+// Remote reports whether a directory is on a file system that other machines or programs can
+// change without an event. One that does not respond counts as remote.
 func (c Caller) Remote(dir string) bool {
 	is, err := get(c, dir, func() (bool, error) { return isRemote(dir), nil })
 	return is || err != nil

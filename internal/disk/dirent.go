@@ -66,8 +66,8 @@ var (
 	ErrEscapes = fmt.Errorf("symbolic link leads out of the tree: %w", fs.ErrNotExist)
 	errLoop    = fmt.Errorf("symbolic links form a loop: %w", fs.ErrNotExist)
 	ErrForeign = fmt.Errorf("belongs to another user than its tree: %w", fs.ErrNotExist)
-	// ErrBusy is a file that another process holds a lease on (fcntl(2)), or a file
-	// system that asks to try again. It passes.
+	// ErrBusy is returned for a file on which another process has a lease (fcntl(2)), and
+	// when a file system returns EAGAIN. It is temporary.
 	ErrBusy    = fmt.Errorf("held by another process: %w", stall.Err)
 	errSpecial = fmt.Errorf("not a regular file or directory: %w", fs.ErrNotExist)
 )

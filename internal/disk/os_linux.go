@@ -175,8 +175,8 @@ var remote = map[int64]bool{
 	0xbacbacbc: true, // vmhgfs
 }
 
-// isRemote reports whether a directory lies on such a file system. Programs serve those of
-// FUSE, virtiofs among them.
+// isRemote reports whether a directory is on such a file system. FUSE counts: a program, or
+// with virtiofs another machine, changes its files.
 func isRemote(dir string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(dir, &st) != nil || remote[int64(uint32(st.Type))] // where it is an int32, SMB's is negative

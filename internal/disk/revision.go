@@ -11,7 +11,7 @@ import (
 
 // A Revision identifies a version of a file or directory: whatever changes its content,
 // owner, mode or access control list changes its time of change, and another file has
-// another inode or lies on another mount. Equal revisions mean equal versions, unless
+// another inode or another mount. Equal revisions mean equal versions, unless
 // [Revision.Young]. No file has the zero value.
 type Revision struct {
 	Mount, Device, Inode uint64

@@ -53,7 +53,7 @@ func (r *Root) With(trees map[string]*Tree) *Root {
 	return next
 }
 
-// At returns the tree that a name lies in, and its name there.
+// At returns the tree that contains a name, the tree's own name, and the rest of the name below it.
 func (r *Root) At(name string) (t *Tree, top, rest string) {
 	if len(r.Trees) > 0 {
 		for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '/') {
@@ -104,8 +104,8 @@ func (r *Root) inside(from *Tree, target string) (name string, ok bool) {
 	}
 }
 
-// Same returns the name that something in a mount has in another tree, "" if it has none.
-// The root directory's tree comes first; of mounts of one directory, the first name in byte
+// Same returns the other name of a file in a mount whose directory another tree contains, too,
+// or "". The root directory's tree comes first; of mounts of one directory, the first name in byte
 // order has no other.
 func (r *Root) Same(name string) (same string) {
 	t, mount, below := r.At(name)

@@ -69,8 +69,9 @@ func (t *Tree) spelledSurely(name string) bool {
 	return known && !folds || name == "." || t.Fixed
 }
 
-// spelled returns errSpelling unless each element of a name, which exists and holds no
-// link, is listed so by its directory.
+// spelled returns errSpelling unless each directory lists the next element of the name byte for
+// byte; on case-insensitive file systems other spellings open, too. The name exists and contains
+// no link.
 func (t *Tree) spelled(call Caller, at, name string) error {
 	if t.spelledSurely(name) {
 		return nil

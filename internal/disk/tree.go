@@ -41,8 +41,8 @@ type Tree struct {
 
 // files is how a Tree reaches what lies below its directory.
 type files interface {
-	// open opens a name that holds no link; if it does, it fails with errLink. It blocks
-	// on no FIFO. A directory is an fs.ReadDirFile.
+	// open opens a name that contains no link; if it does, it fails with errLink. It does not
+	// block on a FIFO. A directory is an fs.ReadDirFile.
 	open(name string) (File, error)
 	// stat returns the revision of a name whose directories are no links; its last element
 	// may be one.
@@ -109,7 +109,7 @@ func (t *Tree) fault(op, name string) error {
 	return nil
 }
 
-// open opens a name that holds no link; if it does, it fails with errLink.
+// open opens a name that contains no link; if it does, it fails with errLink.
 func (t *Tree) open(name string) (File, error) {
 	if err := t.fault("open", name); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (t *Tree) serves(uid int) bool { return t.Owner == AnyOwner || uid == 0 || 
 // Cached opens a regular file of at least so many bytes if the kernel has its name in memory,
 // and returns its descriptor, which the caller must close. It fails for files on another file
 // system than the tree, and for all files on a remote one: there even the open of a known name
-// asks another machine or program.
+// may wait for another machine or program.
 func (t *Tree) Cached(name string, least int64) (fd int, size int64, ok bool) {
 	if t.fd < 0 || t.remote || !t.spelledSurely(name) {
 		return -1, 0, false

@@ -13,7 +13,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A name that holds a symbolic link is walked: from directory to directory, and
+// A name that contains a symbolic link is walked: from directory to directory, and
 // through each link, so that every step stays inside the root. The walk returns the
 // real name, which has no link, and Open opens that. If an author puts a link there
 // meanwhile, the open fails with errLink, and the walk begins again.
@@ -79,7 +79,7 @@ func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 	return nil, openError(name, err)
 }
 
-// OpenReal opens a name that holds no link, and belongs to anybody.
+// OpenReal opens a name that contains no link. It does not check the owner.
 func (r *Root) OpenReal(call Caller, real string) (f *Handle, err error) {
 	err = call(real, func() (err error) { f, err = r.open(real); return err })
 	return f, err
@@ -105,8 +105,8 @@ func (r *Root) open(real string) (*Handle, error) {
 	return f, nil
 }
 
-// openError is why a name cannot be opened. That it has become something else
-// since it was looked at says no more than that it is not there.
+// openError returns the error for a name that cannot be opened. A name that was exchanged for
+// another file or a link after it was resolved counts as absent.
 func openError(name string, err error) error {
 	var why syscall.Errno
 	switch {

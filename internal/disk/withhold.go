@@ -50,8 +50,8 @@ type ownFiles struct {
 	haveMore atomic.Bool // one had, when it was looked at last
 }
 
-// linksWait is how long a listing waits for the files of this process: they may lie on a disk
-// that does not answer, and the directory that is listed on another.
+// linksWait bounds how long a listing waits to learn whether this process's own files have new
+// hard links: their disk may hang while that of the listed directory responds.
 const linksWait = 250 * time.Millisecond
 
 // areLinked reports whether one of the files has more names than the one it was opened by. A

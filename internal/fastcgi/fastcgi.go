@@ -1,6 +1,5 @@
-// Package fastcgi asks programs behind a Unix socket: the client's side of the
-// FastCGI Specification 1.0, as far as a Gopher server needs it, which is the
-// role of a responder without input.
+// Package fastcgi is a client of programs behind a Unix socket: it implements the responder role
+// of the FastCGI Specification 1.0, without input.
 //
 //	client := &fastcgi.Program{Socket: "/run/fcgiwrap.socket"}
 //	ctx, cancel := context.WithCancel(ctx)
@@ -9,9 +8,8 @@
 //	…read reply to its end…
 //
 // Each request has a connection of its own. A program may hang, flood, die or
-// lie: that costs its own request, and never more memory than a record. The caller bounds
-// how many requests there are at once. Not for uploads, and not for a program whose reply
-// must be kept.
+// send invalid records: only its own request fails, and it uses no more memory than one record.
+// The caller bounds concurrent requests. Uploads are not supported.
 package fastcgi
 
 import (
@@ -133,7 +131,7 @@ func (r *Stdout) Read(p []byte) (int, error) {
 		r.err = r.explain(r.record())
 	}
 	if r.err != nil && len(r.line) > 0 {
-		r.tell()
+		r.logLine()
 	}
 	if r.err != nil || len(p) == 0 {
 		return 0, r.err
@@ -234,15 +232,15 @@ func (r *Stdout) stderr(n int) error {
 		line, rest, ended := bytes.Cut(buf, []byte("\n"))
 		r.line = append(r.line, line[:min(len(line), maxErrorLine-len(r.line))]...)
 		if ended {
-			r.tell()
+			r.logLine()
 		}
 		buf = rest
 	}
 	return nil
 }
 
-// tell passes the current line of stderr to the log.
-func (r *Stdout) tell() {
+// logLine logs the current line of stderr.
+func (r *Stdout) logLine() {
 	line := diag.Printable(string(bytes.TrimRight(r.line, "\r")))
 	r.line = r.line[:0]
 	if r.lines++; r.client.Stderr != nil && line != "" && r.lines <= maxErrorLines {

@@ -15,7 +15,7 @@ import (
 // A Header precedes the reply of a CGI program (RFC 3875, section 6.3). Programs for
 // Gopher servers usually send none.
 type Header struct {
-	Status      int // 0 if it says none
+	Status      int // 0 if there is none
 	ContentType string
 	Location    string
 }
@@ -100,10 +100,9 @@ func isToken(s []byte) bool {
 // maxMeta is how long the rest of a status line may be, in bytes.
 const maxMeta = 1024
 
-// ReadStatus takes a status line of Gemini off the front of a reply, if there is one: two
-// digits, a blank, and what belongs to them, as scripts for servers of Gemini print it.
-// "20" needs a media type, "30" and "31" a URL or path without blanks. Without one that is
-// wanted, the reply stays as it is.
+// ReadStatus consumes the status line of a reply of a Gemini script, if it begins with one: two
+// digits, a blank and the meta string. "20" needs a media type, "30" and "31" a URL or path
+// without blanks. If wanted rejects the status, nothing is consumed.
 func ReadStatus(r *bufio.Reader, wanted func(status int) bool) (status int, meta string, ok bool) {
 	for n := 1; ; n = max(n+1, r.Buffered()) {
 		b, err := r.Peek(min(n, maxMeta+5))

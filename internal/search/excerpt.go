@@ -36,11 +36,11 @@ func (r Results) Excerpt(text string) (line string, hits []Span) {
 		}
 	}
 	line = plain(line, first)
-	return line, r.Hits(line)
+	return line, r.hits(line)
 }
 
-// Hits returns the positions of words of the query in a line. Adjacent ones are merged.
-func (r Results) Hits(line string) (hits []Span) {
+// hits returns the positions of words of the query in a line. Adjacent ones are merged.
+func (r Results) hits(line string) (hits []Span) {
 	for span, w := range wordsOf(line) {
 		if r.find(w) == 0 {
 			continue

@@ -62,7 +62,7 @@ type Index struct {
 type IndexStats struct {
 	Texts   int
 	Wanted  int   // texts, including those without room
-	Charged int64 // estimated bytes of the texts
+	charged int64 // estimated bytes of the texts
 	Bytes   int64 // of the file, without free pages
 }
 
@@ -254,7 +254,7 @@ func (x *Index) measure(ctx context.Context) error {
 }
 
 func (x *Index) charge(top string, cost int64, texts int) {
-	x.stats.Charged += cost
+	x.stats.charged += cost
 	x.stats.Texts += texts
 	x.pages += cost
 	if x.usage[top] += cost; x.usage[top] <= 0 {

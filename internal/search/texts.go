@@ -66,7 +66,7 @@ func (x *Index) full(top string, cost int64) bool {
 	if x.usage[top] == 0 {
 		tops++
 	}
-	return x.usage[top]+cost >= (x.stats.Charged+cost)/int64(tops)
+	return x.usage[top]+cost >= (x.stats.charged+cost)/int64(tops)
 }
 
 // shrink removes some texts while the index is too large: the newest of the largest top-level
@@ -84,12 +84,12 @@ func (x *Index) shrink() (more bool, err error) {
 			most = top
 		}
 	}
-	before := x.stats.Charged
+	before := x.stats.charged
 	x.mu.Unlock()
 	return true, x.change(func(ctx context.Context) error {
 		ids, err := x.column(ctx, "SELECT id FROM doc WHERE top = ? ORDER BY id DESC LIMIT ?", []byte(most), batchTexts)
 		for _, id := range ids {
-			if err != nil || before-x.stats.Charged >= x.excess {
+			if err != nil || before-x.stats.charged >= x.excess {
 				break
 			}
 			err = x.remove(ctx, "id = ?", id)
@@ -97,7 +97,7 @@ func (x *Index) shrink() (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		x.excess -= before - x.stats.Charged
+		x.excess -= before - x.stats.charged
 		return x.exec(ctx, "INSERT INTO text(text, rank) VALUES('merge', 16)") // frees some pages
 	})
 }

@@ -61,7 +61,7 @@ const (
 	// Hurried is the timeout, but only one tick while another operation hangs. So a scan of
 	// a tree with many hanging names finishes.
 	Hurried
-	// Brief is one tick, for results that the caller can omit or ask for later. The operation
+	// Brief is one tick, for results that the caller can omit or request later. The operation
 	// still counts as hanging only after the timeout.
 	Brief
 )

@@ -16,7 +16,7 @@ type eventSource struct {
 	remove func(name string)       // do so no longer; nothing if it is not watched
 	close  func() error            // ends events
 	events <-chan fsnotify.Event
-	errors <-chan error // each means that events were lost
+	errors <-chan error // each reports that events were lost
 }
 
 // openKernel returns a source of the kernel's events.
@@ -28,8 +28,8 @@ func openKernel() (*eventSource, error) {
 	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: losses(w.Errors)}, nil
 }
 
-// losses forwards the errors that mean that events were lost. (EINVAL means only that a directory
-// was gone before its watch was removed.) It receives each error at once, since fsnotify blocks
+// losses forwards the errors after which events are missing, which excludes EINVAL: a directory
+// was gone before its watch was removed. It receives each error at once, since fsnotify blocks
 // until an error is received, and the reader of events might wait for fsnotify.
 func losses(all <-chan error) <-chan error {
 	lost := make(chan error, 1)

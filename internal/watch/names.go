@@ -33,7 +33,7 @@ func (n *names) all() map[string]string {
 	return dirs
 }
 
-// file returns the file that a name stands for.
+// file returns the file that a name refers to.
 func (n *names) file(name string) string {
 	if len(n.trees) > 0 {
 		for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '/') {

@@ -110,7 +110,7 @@ func (w *Watcher) compare(name string) {
 	}
 	w.mu.Lock()
 	changed := now.sign != d.sign || d.young
-	if changed { // else an event has told of what is young (few)
+	if changed { // else an event has reported what is young (few)
 		d.sign, d.young = now.sign, now.young
 	}
 	w.mu.Unlock()

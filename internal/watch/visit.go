@@ -28,10 +28,10 @@ type known struct {
 	id      inode
 	mode    fs.FileMode
 	subs    []string // names of the directories in it, sorted
-	steer   []string // names of the files that say how it is served
+	steer   []string // names of the files that configure how it is served
 	watched bool     // guarded by Watcher.mu, as are those below
 	sign    uint64   // a hash of its revision, and those of steer
-	young   bool     // a later change may leave sign as it is
+	young   bool     // a later change may not change sign
 }
 
 // fewest is the minimum number of directories that a turn visits.
@@ -77,7 +77,7 @@ func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later [
 			if passes {
 				found[name] = true
 			}
-			if limit.Reached(err) { // of one that does not answer the Guard tells when it does
+			if limit.Reached(err) { // the Guard reports when a file system responds again
 				time.AfterFunc(w.every(retryEvery), w.lose)
 			}
 			continue

@@ -50,9 +50,8 @@ type Watcher struct {
 	PollRemote time.Duration
 	// Log gets limits and errors. If nil, nothing is logged.
 	Log *slog.Logger
-	// Guard bounds the waiting for directories that do not answer: they are
-	// left out until something asks for everything to be read again. If nil,
-	// they are waited for.
+	// Guard bounds the wait for directories whose file system does not respond: they are
+	// skipped until everything is read again. If nil, the wait is unbounded.
 	Guard *stall.Guard
 	// Touch, if not nil, is called for every event before anything else is done
 	// about it. Calls may overlap, and must not block.
@@ -76,14 +75,14 @@ type Watcher struct {
 	dirs   map[string]*known    // those that were visited
 	events map[string]int       // of top-level directories, since the last look
 	paused map[string]time.Time // until when top-level directories are not watched
-	remote map[string]bool      // whether trees, and what is mounted in them, lie on remote file systems
+	remote map[string]bool      // whether trees, and what is mounted in them, are on remote file systems
 
 	// Of Run alone:
 	src     *eventSource         // nil without events
 	byID    map[inode]string     // the name under which a directory is watched
 	rests   map[string]time.Time // until when top-level directories may take no time
 	told    map[string]bool      // what was logged
-	retry   time.Time            // when to ask the kernel again
+	retry   time.Time            // when to try again to get events, after the kernel refused
 	refused bool                 // it has refused
 	begun   bool                 // the first Batch was made
 	slow    map[string]int       // how often directories were left that did not respond at once
@@ -408,7 +407,7 @@ func (w *Watcher) batch() Batch {
 			continue
 		}
 		if w.dirs[name] == nil && !w.trees().isTree(name) {
-			continue // if it is a new directory, the one above it tells
+			continue // a new directory is reported by its parent
 		}
 		began := time.Now()
 		if few := w.few(name, dirty[name]); few != nil {

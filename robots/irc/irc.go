@@ -1,5 +1,5 @@
-// Package irc asks IRC networks whether they may be indexed: the CRAWLER token of
-// ISUPPORT (IRCv3 Crawler Preference), which package robots reads.
+// Package irc queries IRC networks for permission to index them: the CRAWLER token of ISUPPORT
+// (IRCv3 Crawler Preference), which package readers parses.
 package irc
 
 import (
@@ -32,20 +32,18 @@ const (
 	maxNicks = 5
 )
 
-// A Visitor asks IRC networks whether they may be indexed. It registers,
-// reads what the server supports, and quits; it joins no channel. The zero
-// Visitor works.
+// A Visitor queries IRC networks for permission to index them. It registers, reads ISUPPORT, and
+// quits; it joins no channel. The zero Visitor works.
 type Visitor struct {
-	Nick    string                                                               // asked for first; if empty, or in use, one is made up
+	Nick    string                                                               // tried first; if empty or in use, one is generated
 	Timeout time.Duration                                                        // for the whole visit; if zero, 1 min
 	Limit   int64                                                                // bytes read; if zero, 256 KiB
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // if nil, net.Dialer's
 	TLS     *tls.Config                                                          // for ircs; if nil, certificates must be valid
 }
 
-// Crawler asks the server of an irc or ircs URL for the preference of its
-// network. An error means that the server could not be asked: then nothing is
-// known, and a crawler stays away.
+// Crawler fetches the preference of the network of an irc or ircs URL. After an error the
+// preference is unknown, and a crawler must stay away.
 func (c *Visitor) Crawler(ctx context.Context, rawURL string) (readers.Crawler, []diag.Diagnostic, error) {
 	_, o, err := dial.ParseURL(rawURL, dial.IRCPorts)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package kit holds test cases for authors of robots, as JSON: robots.txt files,
+// Package kit contains test cases for authors of robots, as JSON: robots.txt files,
 // selectors, and the decisions of each dialect and each known reader. README.md, a
 // part of the kit, explains how to test another reader with it.
 package kit
@@ -21,16 +21,15 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Case is a robots.txt with questions and answers. An answer is a string for each
-// of Agents, with a digit for each of Selectors: 1 if that robot may fetch it, 0
-// if it must not, - if that was not asked.
+// Case is a robots.txt with expected decisions: a string for each of Agents, with a digit for each
+// of Selectors: 1 if that robot may fetch it, 0 if it must not, - if there is no expectation.
 type Case struct {
 	Name      string   `json:"name"`
 	Robots    []byte   `json:"-"` // the file; in JSON "robots", or "robots_b64" if it is no UTF-8
 	Agents    []string `json:"agents"`
 	Selectors []string `json:"selectors"`
 
-	Policy   []string            `json:"policy,omitempty"`   // what the annotations say that the file was made of
+	Policy   []string            `json:"policy,omitempty"`   // the decisions of the annotations that the file was compiled from
 	Dialects map[string][]string `json:"dialects"`           // by the name of a [robots.Dialect]
 	Readers  map[string][]string `json:"readers"`            // by the name of a [readers.Reader]
 	Together map[string]string   `json:"together,omitempty"` // by dialect, for one robot: the first of Agents is its name, the others are its categories
@@ -38,7 +37,7 @@ type Case struct {
 	Programs map[string][]string `json:"programs,omitempty"` // what programs answered, recorded once
 }
 
-// answers asks allowed about every agent and selector.
+// answers calls allowed for every agent and selector.
 func (c *Case) answers(allowed func(agent, selector string) bool) []string {
 	var rows []string
 	for _, agent := range c.Agents {
@@ -58,7 +57,7 @@ func answer(selectors []string, allowed func(selector string) bool) string {
 	return string(row)
 }
 
-// Fill asks all dialects that have rules and all readers.
+// Fill records the decisions of all dialects that have rules and of all readers.
 func (c *Case) Fill() {
 	c.Usage = nil
 	if f := robots.Parse(readers.RFC9309, c.Robots); slices.ContainsFunc(f.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {

@@ -26,12 +26,12 @@ import (
 
 // The codes of differences from a running server.
 const (
-	CodeGone   = "AGAINST-GONE"   // the old server answers, gophd does not
-	CodeLess   = "AGAINST-LESS"   // links that gophd's menu does not have
-	CodeMore   = "AGAINST-MORE"   // what gophd has besides
-	CodeOrder  = "AGAINST-ORDER"  // the same links in another order
-	CodeText   = "AGAINST-TEXT"   // other lines of text, other bytes
-	CodeSilent = "AGAINST-SILENT" // the old server was busy, or sent nothing, each time
+	codeGone   = "AGAINST-GONE"   // the old server answers, gophd does not
+	codeLess   = "AGAINST-LESS"   // links that gophd's menu does not have
+	codeMore   = "AGAINST-MORE"   // what gophd has besides
+	codeOrder  = "AGAINST-ORDER"  // the same links in another order
+	codeText   = "AGAINST-TEXT"   // other lines of text, other bytes
+	codeSilent = "AGAINST-SILENT" // the old server was busy, or sent nothing, each time
 )
 
 // Bounds of a comparison. Replies are compared one by one, and not kept.
@@ -46,8 +46,8 @@ const (
 	maxRefused  = 10                     // requests in a row without an answer end a round
 )
 
-// A Comparison asks a running server and gophd the same.
-type Comparison struct {
+// A comparison sends the same requests to a running server and to gophd.
+type comparison struct {
 	URL  string // gopher://old.example:70/
 	Mine bool   // the server is the user's: its robots.txt and a pause do not matter
 
@@ -62,7 +62,7 @@ type Difference struct {
 	Count int    `json:"count"`
 }
 
-// digest stands for a reply that is not kept.
+// digest identifies a reply whose bytes are not kept.
 func digest(body []byte) string {
 	sum := sha256.Sum256(body)
 	return string(sum[:])
@@ -74,7 +74,7 @@ type unanswered struct{ error }
 // comparing is a comparison in progress.
 type comparing struct {
 	*checking
-	Comparison
+	comparison
 	url   selector.URL
 	front *gopher.Front
 	rules *client.HostRules // nil: every selector may be requested
@@ -89,9 +89,9 @@ type comparing struct {
 	less   map[string][]menu.Item // links of old menus that gophd's do not have
 }
 
-// Against compares what a running server answers with what gophd would, for every
+// compare compares what a running server answers with what gophd would, for every
 // selector that the server's menus lead to.
-func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outcome, error) {
+func compare(ctx context.Context, dir string, o Options, with comparison) (*Outcome, error) {
 	u, err := selector.ParseURL(with.URL)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	c := &comparing{checking: base, Comparison: with, url: u, front: &gopher.Front{Host: base.host},
+	c := &comparing{checking: base, comparison: with, url: u, front: &gopher.Front{Host: base.host},
 		own: map[string]bool{strings.ToLower(u.Host): true}, known: map[string]bool{}, gone: map[string]bool{}, absent: map[string]string{}, less: map[string][]menu.Item{}}
 	if o.Host != "" {
 		c.own[strings.ToLower(o.Host)] = true
@@ -123,7 +123,7 @@ func Against(ctx context.Context, dir string, o Options, with Comparison) (*Outc
 	for sel, links := range c.less { // gophd may have nothing at their ends
 		lost := slices.DeleteFunc(links, func(it menu.Item) bool { return c.gone[resource(it.Selector)] })
 		if len(lost) > 0 {
-			c.found(sel, diag.Error, CodeLess, "%s not in gophd's menu, the first: %s %.60q", diag.Count(len(lost), "link is", "links are"), lost[0].Selector, lost[0].Label)
+			c.found(sel, diag.Error, codeLess, "%s not in gophd's menu, the first: %s %.60q", diag.Count(len(lost), "link is", "links are"), lost[0].Selector, lost[0].Label)
 		}
 	}
 	r := c.done()
@@ -192,7 +192,7 @@ func (c *comparing) all() error {
 		if it.Selector == c.url.Selector {
 			return fmt.Errorf("%s does not answer: %w", c.URL, silent.error)
 		}
-		c.found(it.Selector, diag.Warning, CodeSilent, "not compared: %v", silent.error)
+		c.found(it.Selector, diag.Warning, codeSilent, "not compared: %v", silent.error)
 	}
 	return nil
 }
@@ -218,10 +218,10 @@ func (c *comparing) one(it menu.Item) error {
 	switch {
 	case oldFails && weFail:
 	case oldFails:
-		c.found(it.Selector, diag.Notice, CodeMore, "gophd answers, the other server does not")
+		c.found(it.Selector, diag.Notice, codeMore, "gophd answers, the other server does not")
 	case weFail:
 		line, _, _ := strings.Cut(string(ours), "\r\n")
-		c.found(it.Selector, diag.Error, CodeGone, "gophd does not answer: %.60q", line)
+		c.found(it.Selector, diag.Error, codeGone, "gophd does not answer: %.60q", line)
 		if it.Type == menu.TypeMenu {
 			links, _ := c.parse(old)
 			c.enqueue(links...)
@@ -229,7 +229,7 @@ func (c *comparing) one(it menu.Item) error {
 	case it.Type == menu.TypeMenu:
 		c.compareMenus(it.Selector, old, ours)
 	case !bytes.Equal(plainText(old), plainText(ours)):
-		c.found(it.Selector, diag.Warning, CodeText, "the other server sends %d bytes, gophd %d", len(old), len(ours))
+		c.found(it.Selector, diag.Warning, codeText, "the other server sends %d bytes, gophd %d", len(old), len(ours))
 	}
 	return nil
 }
@@ -251,13 +251,13 @@ func (c *comparing) compareMenus(sel string, old, ours []byte) {
 		c.less[sel] = less[:min(len(less), maxAsked)]
 	}
 	if len(more) > 0 {
-		c.found(sel, diag.Notice, CodeMore, "%s only in gophd's menu, the first: %s", diag.Count(len(more), "link is", "links are"), more[0].Selector)
+		c.found(sel, diag.Notice, codeMore, "%s only in gophd's menu, the first: %s", diag.Count(len(more), "link is", "links are"), more[0].Selector)
 	}
 	if len(less)+len(more) == 0 && !slices.EqualFunc(theirs, links, sameLink) {
-		c.found(sel, diag.Notice, CodeOrder, "the same links in another order")
+		c.found(sel, diag.Notice, codeOrder, "the same links in another order")
 	}
 	if their != text {
-		c.found(sel, diag.Notice, CodeText, "other lines of text around the links")
+		c.found(sel, diag.Notice, codeText, "other lines of text around the links")
 	}
 }
 
@@ -282,7 +282,7 @@ func (c *comparing) nameItself(root []byte) {
 	if best != "" && !c.own[best] && counts[best]*2 > all {
 		c.own[best] = true
 		c.result.Host = best
-		c.found("", diag.Notice, CodeHost, "the server calls itself %s: links to that name are compared", best)
+		c.found("", diag.Notice, codeHost, "the server calls itself %s: links to that name are compared", best)
 	}
 }
 
@@ -341,8 +341,8 @@ func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 	return nil, &unanswered{err}
 }
 
-// isAbsent reports whether the other server answers so for a name of that extension which
-// does not exist: some send a picture that says so, and gophernicus a line of text.
+// isAbsent reports whether a reply is what the other server sends for a missing file with that
+// extension: some send a picture, gophernicus a line of text.
 func (c *comparing) isAbsent(sel string, old []byte) (bool, error) {
 	if bytes.HasPrefix(old, []byte("Error: ")) && bytes.Count(bytes.TrimSpace(old), []byte("\n")) == 0 {
 		return true, nil
@@ -361,7 +361,7 @@ func (c *comparing) isAbsent(sel string, old []byte) (bool, error) {
 	return digest(old) == c.absent[ext], nil
 }
 
-// collected holds an answer of gophd, cut like those of the other server.
+// collected is a reply of gophd, cut at the same length as those of the other server.
 type collected struct{ body []byte }
 
 func (r *collected) Write(p []byte) (int, error) {
@@ -380,7 +380,7 @@ func (r *collected) WriteItem(it menu.Item) error {
 	return err
 }
 
-// ours asks gophd, in this process.
+// ours returns the reply of gophd, in this process.
 func (c *comparing) ours(sel string) (body []byte, fails bool) {
 	var w collected
 	r := c.request(sel)
@@ -451,7 +451,7 @@ func (r *Outcome) comparison(url string) string {
 	}
 	differ := map[string]bool{}
 	for _, d := range r.Findings {
-		if d.Code != CodeSilent && d.Code != CodeHost {
+		if d.Code != codeSilent && d.Code != codeHost {
 			differ[d.File] = true
 		}
 	}

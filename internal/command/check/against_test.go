@@ -61,7 +61,7 @@ func compared(t *testing.T, server *old, files map[string]string) *Outcome {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
-	r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	r, err := compare(t.Context(), dir, Options{}, comparison{URL: "gopher://" + server.addr + "/", Mine: true})
 	must(t, err)
 	return r
 }
@@ -111,7 +111,7 @@ func TestAgainstForms(t *testing.T) {
 		for _, d := range r.Findings {
 			got = append(got, d.Code+" "+d.File)
 		}
-		if strings.Join(got, ", ") != test.want || r.Asked != test.asked || r.Silent > 0 || r.Lost != strings.Count(test.want, CodeGone) || (r.Host == "gopher.example.org") != strings.Contains(test.want, CodeHost) {
+		if strings.Join(got, ", ") != test.want || r.Asked != test.asked || r.Silent > 0 || r.Lost != strings.Count(test.want, codeGone) || (r.Host == "gopher.example.org") != strings.Contains(test.want, codeHost) {
 			t.Errorf("%s: %d asked, %d lost, %d silent, host %q\n%s", name, r.Asked, r.Lost, r.Silent, r.Host, findingsText(r.Findings))
 		}
 	}
@@ -134,9 +134,9 @@ func TestAgainst(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"gophermap": "Hi\n0A\t/a.txt\told.example\n0Gone\tgone.txt\n0Other\tother.txt\n1D\td\n1Prog\t/p/\told.example\n1X\tprivate/\n1Far\t/\tfar.example\n",
 		"a.txt": "a.", "other.txt": "another\n", "d/x.txt": "x\n", "d/y.txt": "y\n", "p/gophermap": "#!/bin/sh\n", "private/no": "x"})
-	against := func(o Comparison) (list []string, n int) {
+	against := func(o comparison) (list []string, n int) {
 		o.URL, o.wait = "gopher://"+server.addr+"/", noWait
-		r, err := Against(t.Context(), dir, Options{Host: "old.example"}, o)
+		r, err := compare(t.Context(), dir, Options{Host: "old.example"}, o)
 		must(t, err)
 		if text := r.comparison(o.URL); !strings.Contains(text, ": 1 AGAINST-GONE\n") || !o.Mine && !strings.Contains(text, "selectors, 4 with a difference, 2 lost\n") {
 			t.Error(text)
@@ -147,13 +147,13 @@ func TestAgainst(t *testing.T) {
 		return list, r.Asked
 	}
 	want := []string{"error AGAINST-GONE gone.txt", "error AGAINST-LESS p", "warning AGAINST-TEXT other.txt", "notice AGAINST-ORDER d", "notice AGAINST-TEXT p"}
-	if got, n := against(Comparison{}); !slices.Equal(got, want) || n != 8 {
+	if got, n := against(comparison{}); !slices.Equal(got, want) || n != 8 {
 		t.Errorf("%d asked, got\n%s\nwant\n%s", n, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if slices.ContainsFunc(server.requests(), func(sel string) bool { return strings.HasPrefix(sel, "/private") }) {
 		t.Errorf("asked for what robots.txt denies: %q", server.requests())
 	}
-	if _, n := against(Comparison{Mine: true}); n != 10 {
+	if _, n := against(comparison{Mine: true}); n != 10 {
 		t.Errorf("one's own server: %d asked", n)
 	}
 }
@@ -164,7 +164,7 @@ func noWait(context.Context, time.Duration) error { return nil }
 func TestAgainstAlone(t *testing.T) {
 	server := oldServer(t, map[string]string{"": "iHello\t\t\t\r\n1Far\t/\tfar.example\t70\r\n1Away\t/\taway.example\t70\r\n.\r\n"})
 	var out strings.Builder
-	c := &Check{Against: Comparison{URL: "gopher://" + server.addr + "/", Mine: true}, Out: &out}
+	c := &Check{Against: comparison{URL: "gopher://" + server.addr + "/", Mine: true}, Out: &out}
 	if err := c.Check(t.Context(), []string{t.TempDir()}); err == nil || strings.Contains(out.String(), "0 lost") || !strings.Contains(out.String(), "1 selector, ") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
@@ -202,7 +202,7 @@ func TestAgainstBusy(t *testing.T) {
 		server := oldServer(t, replies)
 		server.refuses = test.refuses
 		waited := time.Duration(0)
-		r, err := Against(t.Context(), dir, Options{}, Comparison{URL: "gopher://" + server.addr + "/", Mine: true,
+		r, err := compare(t.Context(), dir, Options{}, comparison{URL: "gopher://" + server.addr + "/", Mine: true,
 			wait: func(_ context.Context, d time.Duration) error { waited += d; return nil }})
 		if test.never {
 			if err == nil || !strings.Contains(err.Error(), "Too many requests") {

@@ -33,21 +33,21 @@ import (
 
 // The codes of findings; packages menu and policy have more. They never change.
 const (
-	CodeName    = "CHECK-NAME"    // no menu can list it, or no client request it
+	codeName    = "CHECK-NAME"    // no menu can list it, or no client request it
 	CodeRead    = "CHECK-READ"    // the server cannot read it
-	CodeOutside = "CHECK-OUTSIDE" // a link that leads out of the tree
-	CodeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
-	CodeSearch  = "CHECK-SEARCH"  // a search that nothing answers
-	CodeHost    = "CHECK-HOST"    // an invalid host, or this server under another name
-	CodeSource  = "CHECK-SOURCE"  // a file that some servers run, and that is sent as it is
-	CodeUMN     = "CHECK-UMN"     // pygopherd shows more than gophd
-	CodeOwner   = "CHECK-OWNER"   // not served because of its owner
-	CodeForm    = "CHECK-FORM"    // a link whose type or form differs from the reply
+	codeOutside = "CHECK-OUTSIDE" // a link that leads out of the tree
+	codeNowhere = "CHECK-NOWHERE" // a link that leads nowhere
+	codeSearch  = "CHECK-SEARCH"  // a search that nothing answers
+	codeHost    = "CHECK-HOST"    // an invalid host, or this server under another name
+	codeSource  = "CHECK-SOURCE"  // a file that some servers run and gophd sends as text
+	codeUMN     = "CHECK-UMN"     // pygopherd shows more than gophd
+	codeOwner   = "CHECK-OWNER"   // not served because of its owner
+	codeForm    = "CHECK-FORM"    // a link whose type or form differs from the reply
 	CodeKey     = "CHECK-KEY"     // a private key that everybody can fetch
-	CodeStub    = "CHECK-STUB"    // a link to an empty file
-	CodeCharset = "CHECK-CHARSET" // a text whose character set is unknown
+	codeStub    = "CHECK-STUB"    // a link to an empty file
+	codeCharset = "CHECK-CHARSET" // a text whose character set is unknown
 
-	CodeUnlinked = "CHECK-UNLINKED" // no menu or page links it
+	codeUnlinked = "CHECK-UNLINKED" // no menu or page links it
 )
 
 // files looks at names and lists directories. Contents are read through site.View.
@@ -55,14 +55,14 @@ var files = disk.Caller(disk.Direct)
 
 // Options are how the tree is to be served.
 type Options struct {
-	Progress io.Writer // a terminal that is shown how far it is; anything else is shown nothing
+	Progress io.Writer // shows the progress if it is a terminal
 
 	// Host is the name of the server in menus. If empty, check guesses it:
 	// most links to that host in the maps name something in this tree.
 	Host string
 	// Site has the other trees and the programs of the site.
 	Site site.Config
-	// Programs answer selectors that the tree need not hold.
+	// Programs answer selectors, which need no file in the tree.
 	Programs []programs.Mapping
 	// Charset is that of texts that are not UTF-8.
 	Charset menu.Charset
@@ -73,11 +73,11 @@ type Options struct {
 	User *sandbox.Identity
 	// Named reports whether the command line named User; otherwise it is a guess.
 	Named bool
-	// RootHomes reports closed homes of root, too, which may hold a user's directory.
+	// RootHomes also reports closed homes that root owns: a user's directory may be below them.
 	RootHomes bool
 }
 
-// Amounts count what was looked at, and what is lost.
+// Amounts count what was checked, and the losses.
 type Amounts struct {
 	Directories int `json:"directories"`
 	Files       int `json:"files"`
@@ -92,12 +92,12 @@ func (a *Amounts) add(b Amounts) {
 	a.Lost += b.Lost
 }
 
-// String returns what was looked at.
+// String returns the counts of what was checked.
 func (a Amounts) String() string {
 	return diag.Count(a.Directories, "directory", "directories") + ", " + diag.Count(a.Files, "file", "files") + ", " + diag.Count(a.Menus, "menu", "menus")
 }
 
-// An Outcome holds the findings and counts of a check.
+// An Outcome is the result of a check.
 type Outcome struct {
 	Findings []diag.Diagnostic `json:"findings"` // the worst first
 	Amounts

@@ -25,7 +25,7 @@ func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 	t.Helper()
 	r, err := Examine(context.Background(), dir, o, nil)
 	must(t, err)
-	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool { return d.Code == CodeUnlinked })
+	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool { return d.Code == codeUnlinked })
 	for _, d := range r.Findings {
 		list = append(list, string(d.Severity)+" "+d.Code+" "+d.Place())
 	}
@@ -297,7 +297,7 @@ func TestText(t *testing.T) {
 	r := &Outcome{Amounts: Amounts{Directories: 1, Files: 2, Menus: 1, Lost: 1}, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
 		{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"}, {Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
 	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
-	if got := r.Text("hole"); got != want {
+	if got := r.text("hole"); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

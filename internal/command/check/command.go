@@ -21,10 +21,10 @@ type Check struct {
 	Serve      daemon.Flags // the sources of the site
 	Host, User string       // flags
 	JSON       bool
-	Against    Comparison // with its URL: a running server is compared, instead of the tree looked at
-	From       string     // a server whose configuration is read, instead
+	Against    comparison // if its URL is set, the command compares with that server instead of checking the tree
+	From       string     // if set, the command translates the configuration of that server instead
 	Out        io.Writer
-	Err        io.Writer // is shown how far it is, if it is a terminal; may be nil
+	Err        io.Writer // shows the progress if it is a terminal; may be nil
 }
 
 // Check checks a directory and prints the findings. Exit status 1 if something is
@@ -34,7 +34,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		return exit.Usagef("gophd check DIR", "check takes one directory")
 	}
 	if c.From != "" {
-		text, understood, err := From(c.From, args[0])
+		text, understood, err := translate(c.From, args[0])
 		if errors.Is(err, fs.ErrNotExist) {
 			return exit.Usagef("gophd check -from SERVER takes its configuration, unit or script", "%w", err)
 		} else if err != nil {
@@ -67,9 +67,9 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	}
 	var result *Outcome
 	if c.Against.URL != "" {
-		result, err = Against(ctx, args[0], o, c.Against)
+		result, err = compare(ctx, args[0], o, c.Against)
 	} else {
-		result, err = Site(ctx, args[0], hosts, o)
+		result, err = examineSite(ctx, args[0], hosts, o)
 	}
 	if err != nil {
 		if info, failed := files.Stat(args[0]); errors.Is(err, fs.ErrNotExist) || failed == nil && !info.IsDir() {
@@ -83,7 +83,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		err = terminal.PrintJSON(c.Out, result)
 	} else {
-		text := result.Text(args[0])
+		text := result.text(args[0])
 		if c.Against.URL != "" {
 			text = findingsText(result.Findings) + result.comparison(c.Against.URL)
 		}
@@ -95,9 +95,9 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	return err
 }
 
-// Text returns the result for people: the findings, each hint once, and a summary.
+// text returns the result for people: the findings, each hint once, and a summary.
 // It calls the tree dir.
-func (r *Outcome) Text(dir string) string {
+func (r *Outcome) text(dir string) string {
 	var b strings.Builder
 	count := map[diag.Severity]int{}
 	for _, d := range r.Findings {

@@ -177,7 +177,7 @@ func readLines(s *former, text string) (r reading) {
 // semicolon, or a brace, which is its last word if it opens a block.
 type statement struct {
 	line  int
-	in    []string // what stands before the braces around it
+	in    []string // the words in front of the enclosing braces, outermost first
 	words []string
 }
 

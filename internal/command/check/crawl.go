@@ -23,14 +23,14 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// ourHost stands for this server while maps are read, so that links without a host
-// differ from links that name it.
+// ourHost is this server's name while maps are parsed: so links without a host differ from
+// links that name the host.
 const ourHost = "this.invalid"
 
-// silent stands for the programs of the site, which a check does not run.
+// silent replaces the programs of the site, which a check does not run.
 type silent struct{ *programs.Programs }
 
-// Answer stands for what a program would print.
+// Answer returns an empty reply in place of the program's output.
 func (silent) Answer(*answer.Asked) (*answer.Value, error) {
 	return &answer.Value{Class: answer.Status}, nil
 }
@@ -82,7 +82,7 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 		case strings.Contains(line, "\t/./"), strings.Contains(line, "\t./"):
 			if !dotted[file] {
 				dotted[file] = true
-				f.find(diag.Notice, CodeForm, file, number, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
+				f.find(diag.Notice, codeForm, file, number, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
 			}
 		default:
 			f.mistyped(file, number, line)
@@ -219,15 +219,15 @@ func (c *checking) follow() {
 		file, line := h.first.on.label(h.first.File), h.first.Line
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
-			c.find(diag.Warning, CodeHost, file, line, "leave the host out where a link is to this server",
+			c.find(diag.Warning, codeHost, file, line, "leave the host out where a link is to this server",
 				"%s to %s, which is the visitor's own machine", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own && c.Host == "":
-			c.find(diag.Notice, CodeHost, file, line, diag.Command("gophd", "-host", h.name), "%s to %s, probably the name of this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
+			c.find(diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", h.name), "%s to %s, probably the name of this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own:
 		case !isHost(h.name):
-			c.find(diag.Warning, CodeHost, file, line, "one TAB separates the fields: type and label, selector, host, port", "not a host name: %q", h.name)
+			c.find(diag.Warning, codeHost, file, line, "one TAB separates the fields: type and label, selector, host, port", "not a host name: %q", h.name)
 		case h.ours():
-			c.find(diag.Warning, CodeHost, file, line, "leave the host out where a link is to this server",
+			c.find(diag.Warning, codeHost, file, line, "leave the host out where a link is to this server",
 				"%s to this server under another name, %s", diag.Count(h.here, "link", "links"), h.name)
 		}
 	}
@@ -272,24 +272,24 @@ func (f *front) link(l menu.Link) {
 		return
 	default:
 		if r.empty {
-			find(diag.Notice, CodeStub, "", "the file is empty: %q", l.Selector)
+			find(diag.Notice, codeStub, "", "the file is empty: %q", l.Selector)
 		}
 		isMenu := r.class == answer.Menu
 		if f == f.gopher && (l.Type == menu.TypeMenu || l.Type == menu.TypeText) && r.class != answer.Moved && isMenu != (l.Type == menu.TypeMenu) {
-			find(diag.Warning, CodeForm, fmt.Sprintf("write type %c", r.typ), "a link of type %c to something of another type: %q", l.Type, l.Selector)
+			find(diag.Warning, codeForm, fmt.Sprintf("write type %c", r.typ), "a link of type %c to something of another type: %q", l.Type, l.Selector)
 		}
 		// Gemini shows maps, too, and may have another tree at the end of the link.
 		if f == f.gopher && f.gemini.own(nameOf(l.Selector)) && !f.gemini.own(l.File) && !f.gemini.answers(l.Selector) {
-			find(diag.Warning, CodeNowhere, f.gemini.nearest(l.Selector), "over Gemini, nothing is called %q", l.Selector)
+			find(diag.Warning, codeNowhere, f.gemini.nearest(l.Selector), "over Gemini, nothing is called %q", l.Selector)
 		}
 		return
 	}
 	onDisk := f.onDisk(l.Selector)
 	switch {
 	case f == f.web && onDisk:
-		find(diag.Warning, CodeNowhere, "", "the target of a link is not served: %q", l.Selector)
+		find(diag.Warning, codeNowhere, "", "the target of a link is not served: %q", l.Selector)
 	case f == f.web:
-		find(diag.Warning, CodeNowhere, f.nearest(l.Selector), "nothing is called %q", l.Selector)
+		find(diag.Warning, codeNowhere, f.nearest(l.Selector), "nothing is called %q", l.Selector)
 	case l.Program || isProgram(l.Selector):
 		sel := l.Selector
 		if !strings.HasPrefix(sel, "/") {
@@ -298,20 +298,20 @@ func (f *front) link(l menu.Link) {
 		find(diag.Error, menu.CodeProgram, runs(rule(sel[1:])), "a link to a program: %q", l.Selector)
 	case l.Type == menu.TypeSearch && strings.Trim(l.Selector, "/") == "search":
 		if !f.Search {
-			find(diag.Warning, CodeSearch, "gophd -search", "the search %q is answered only with -search", l.Selector)
+			find(diag.Warning, codeSearch, "gophd -search", "the search %q is answered only with -search", l.Selector)
 		}
 	case l.Type == menu.TypeSearch && !onDisk: // most likely dead before, too
-		find(diag.Warning, CodeSearch, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
+		find(diag.Warning, codeSearch, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
-		find(diag.Error, CodeName, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
+		find(diag.Error, codeName, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
 	case l.Type != menu.TypeText && f.isScript(l.Selector):
 		find(diag.Error, menu.CodeProgram, runs(rule(nameOf(l.Selector))), "a link to a program, a file that begins with #!: %q", l.Selector)
 	case onDisk:
-		find(diag.Error, CodeName, "", "the target of a link is not served: %q", l.Selector)
+		find(diag.Error, codeName, "", "the target of a link is not served: %q", l.Selector)
 	case f != f.gopher && f.gopher.answers(l.Selector):
-		find(diag.Warning, CodeNowhere, f.nearest(l.Selector), "over %s, nothing is called %q", f.name, l.Selector)
+		find(diag.Warning, codeNowhere, f.nearest(l.Selector), "over %s, nothing is called %q", f.name, l.Selector)
 	default:
-		find(diag.Warning, CodeNowhere, cmp.Or(elsewhere(l), f.nearest(l.Selector)), "nothing is called %q", l.Selector)
+		find(diag.Warning, codeNowhere, cmp.Or(elsewhere(l), f.nearest(l.Selector)), "nothing is called %q", l.Selector)
 	}
 }
 
@@ -340,7 +340,7 @@ func isProgram(sel string) bool {
 // blanks matches a line of a map with blanks where an item has a TAB.
 var blanks = regexp.MustCompile(`^([0-9A-Za-z+;])(\S[^\t]*?)\s*[ ]{2,}(\S+)$`)
 
-// mistyped notes a line that was meant to be a link and is shown as text.
+// mistyped reports a line shown as text that would be a link if its blanks were a TAB.
 func (f *front) mistyped(file string, number int, line string) {
 	m := blanks.FindStringSubmatch(line)
 	if m == nil || !menu.IsType(m[1][0]) || m[1][0] == menu.TypeInfo {
@@ -381,8 +381,8 @@ func (f *front) nearest(sel string) string {
 	return fmt.Sprintf("there is %q", near)
 }
 
-// unlinked returns what of a directory no menu and no page links. What robots.txt denies is
-// meant to be so, and some files clients request by their usual names.
+// unlinked returns the entries of a directory that no menu and no page links, without those that
+// robots.txt denies and those that clients request by their usual names.
 func (f *front) unlinked(at string, dir *site.Dir) (alone names) {
 	if !f.listed[f.label(at)] {
 		return nil

@@ -80,7 +80,7 @@ func formerNamed(name string) (*former, error) {
 
 // An optionRow is a row of the table.
 type optionRow struct {
-	left    string // as it is printed
+	left    string // option and value as documentation prints them
 	options []string
 	value   string // "", words in capitals, or a fixed value
 	flags   []string
@@ -90,8 +90,8 @@ type optionRow struct {
 
 var capitals = regexp.MustCompile(`[A-Z]+`)
 
-// values returns what a row's words in capitals stand for in a value; nil if the row is
-// not for that value.
+// values returns the parts of a value by the row's words in capitals; nil if the row does not
+// match the value.
 func (r optionRow) values(value string) map[string]string {
 	if !capitals.MatchString(r.value) {
 		if r.value != "" && !strings.EqualFold(r.value, value) {
@@ -130,9 +130,9 @@ type template struct {
 // maxConf bounds a configuration, in bytes.
 const maxConf = 1 << 20
 
-// From returns the flags, settings and units of gophd for the options or the configuration
+// translate returns the flags, settings and units of gophd for the options or the configuration
 // of another server, and whether all of the file was understood.
-func From(name, file string) (text string, understood bool, err error) {
+func translate(name, file string) (text string, understood bool, err error) {
 	s, err := formerNamed(name)
 	if err != nil {
 		return "", false, err
@@ -160,7 +160,7 @@ func From(name, file string) (text string, understood bool, err error) {
 	return m.text(), len(m.doubts) == 0, nil
 }
 
-// all goes through what the old server was given, and what it was not.
+// all translates the settings of the old server into flags and notes.
 func (m *move) all(file string, given reading) {
 	at := func(line int) string {
 		if line > 0 {
@@ -169,7 +169,7 @@ func (m *move) all(file string, given reading) {
 		return file
 	}
 
-	// What was read, and what was not.
+	// Report how many options each line gave, and what was not understood.
 	counts := map[int]int{}
 	for _, g := range given.settings {
 		counts[g.line]++
@@ -181,7 +181,7 @@ func (m *move) all(file string, given reading) {
 		m.doubt(at(d.line)+": "+d.value, d.option)
 	}
 
-	// What it means for gophd.
+	// Translate each setting, and add the rows for options that are absent.
 	for _, g := range given.settings {
 		m.one(at(g.line), g)
 	}
@@ -260,7 +260,7 @@ func fill(text string, values map[string]string) string {
 	return capitals.ReplaceAllStringFunc(text, func(word string) string { return cmp.Or(values[word], word) })
 }
 
-// once are flags that are given once.
+// once are the flags that cannot be repeated.
 var once = []string{"-root", "-host", "-port", "-users", "-user", "-access-log"}
 
 // finish fills in the values and drops repeated flags.
@@ -297,7 +297,7 @@ func (m *move) finish() (flags [][2]string) {
 	return flags
 }
 
-// everywhere reports whether an address is of all interfaces.
+// everywhere reports whether an address binds all interfaces.
 func everywhere(addr string) bool {
 	host, _, _ := net.SplitHostPort(addr)
 	return host == "" || host == "0.0.0.0" || host == "::"

@@ -20,7 +20,7 @@ func moved(t *testing.T, server, text string) string {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := From(server, file)
+	got, _, err := translate(server, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func TestFromUnits(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if _, _, err := From("apache", "conf"); err == nil {
+	if _, _, err := translate("apache", "conf"); err == nil {
 		t.Error("a server that is none")
 	}
 	file := filepath.Join(t.TempDir(), "none")
-	if _, _, err := From("gophernicus", file); !os.IsNotExist(err) {
+	if _, _, err := translate("gophernicus", file); !os.IsNotExist(err) {
 		t.Error(err)
 	}
 }
@@ -107,7 +107,7 @@ func TestFromForms(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "conf")
 		must(t, os.WriteFile(file, []byte(test.text), 0o644))
-		got, understood, err := From(test.server, file)
+		got, understood, err := translate(test.server, file)
 		if err != nil || !strings.HasPrefix(got, "gophd "+test.flags+"\n\n") || understood != test.understood || !strings.Contains(got, ": read: ") || strings.Contains(got, "Not understood:") == understood {
 			t.Errorf("%s\n%v, understood %t, want %s in\n%s", test.text, err, understood, test.flags, got)
 		}
@@ -116,7 +116,7 @@ func TestFromForms(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "conf")
 		must(t, os.WriteFile(file, []byte(text), 0o644))
 		var e *exit.CommandError
-		if got, _, err := From("gophernicus", file); !errors.As(err, &e) || e.Status != exit.No {
+		if got, _, err := translate("gophernicus", file); !errors.As(err, &e) || e.Status != exit.No {
 			t.Errorf("%q: %v\n%s", text, err, got)
 		}
 	}

@@ -53,13 +53,13 @@ func (f *front) view() *site.View {
 	return v
 }
 
-// request is one of a client in this process.
+// request makes the request of a client in this process.
 func (c *checking) request(sel string) *server.Request {
 	r := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: ourHost, Port: selector.DefaultPort}
 	return r.WithContext(c.ctx)
 }
 
-// ask requests a selector, once.
+// ask returns the reply to a selector, from the cache after the first request.
 func (f *front) ask(sel string) (r reply) {
 	r, known := f.replies[sel]
 	if known {
@@ -67,7 +67,7 @@ func (f *front) ask(sel string) (r reply) {
 	}
 	a, err := f.host.Ask(f.request(sel), f.form)
 	if isUntyped := err == nil && a.Class == answer.Moved && len(sel) > 2 && strings.Trim(a.Selector, "/") == strings.Trim(sel[2:], "/"); isUntyped && f.onDisk(sel[:2]) {
-		err = fs.ErrNotExist // /d/a.txt leads to /a.txt, which the author of the directory d did not mean
+		err = fs.ErrNotExist // /d is a directory, not an item type: /d/a.txt does not mean /a.txt
 	}
 	if err == nil {
 		r = reply{class: a.Class, typ: a.Type, empty: a.Resource != nil && a.Resource.Info.Size() == 0}
@@ -89,7 +89,7 @@ func (f *front) top(name string) string {
 	return "."
 }
 
-// trees returns the trees that no front before this one has.
+// trees returns the trees to examine over this front: all for Gopher, its own for Gemini.
 func (f *front) trees() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.tops)), func(top string) bool { return f != f.gopher && !f.own(top) })
 }
@@ -100,11 +100,11 @@ func (f *front) own(name string) bool {
 	return f == f.gemini && f.tops[top] != f.gopher.tops[top]
 }
 
-// ofGemini begins the labels of what is in a tree of -users gemini=, as those of its
+// ofGemini prefixes the labels of files in a tree of -users gemini=, as in the reports on its
 // annotations.
 const ofGemini = "gemini="
 
-// label is what findings call a file.
+// label returns the name of a file in findings.
 func (f *front) label(name string) string {
 	if f.own(name) {
 		return ofGemini + name
@@ -125,7 +125,7 @@ func (c *checking) labelled(label string) (*front, string) {
 	return c.gopher, label
 }
 
-// nameOf is the name below the root that a selector has.
+// nameOf returns the name below the root that a selector requests.
 func nameOf(sel string) string {
 	if name := path.Clean("/" + sel)[1:]; name != "" {
 		return name

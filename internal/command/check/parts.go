@@ -14,9 +14,9 @@ import (
 	"github.com/gophd/gophd/internal/disk"
 )
 
-// Site checks a directory with the other trees of its site, and the directories of
+// examineSite checks a directory with the other trees of its site, and the directories of
 // virtual hosts by their names, whose findings begin with the host.
-func Site(ctx context.Context, dir string, hosts map[string]string, o Options) (*Outcome, error) {
+func examineSite(ctx context.Context, dir string, hosts map[string]string, o Options) (*Outcome, error) {
 	all, err := Examine(ctx, dir, o, nil)
 	if err != nil {
 		return nil, err
@@ -89,6 +89,6 @@ func (f *front) owned(name string) {
 	info, err := files.Stat(at)
 	its, topErr := files.Stat(f.tops[top])
 	if strings.HasPrefix(top, "~") && err == nil && topErr == nil && disk.OwnerOf(info) != 0 && disk.OwnerOf(info) != disk.OwnerOf(its) {
-		f.find(diag.Error, CodeOwner, name, 0, diag.Command("chown", "--", f.ownerOf(its), at), "not served: it belongs to %s, and the tree to %s", f.ownerOf(info), f.ownerOf(its))
+		f.find(diag.Error, codeOwner, name, 0, diag.Command("chown", "--", f.ownerOf(its), at), "not served: it belongs to %s, and the tree to %s", f.ownerOf(info), f.ownerOf(its))
 	}
 }

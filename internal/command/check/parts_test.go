@@ -35,7 +35,7 @@ func TestSite(t *testing.T) {
 	give(12346, "homes/dan/public_gopher")
 	give(500, "homes/bob")
 	o := Options{Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/mirror"}}}
-	r, err := Site(t.Context(), dir+"/root", map[string]string{"two.example": dir + "/two"}, o)
+	r, err := examineSite(t.Context(), dir+"/root", map[string]string{"two.example": dir + "/two"}, o)
 	must(t, err)
 	var got, parts []string
 	for _, d := range r.Findings {
@@ -46,7 +46,7 @@ func TestSite(t *testing.T) {
 	} else if hint := r.Findings[3].Hint; hint != "gophd -fastcgi '/~*/cgi-bin=/run/gophd-programs-*.sock'" {
 		t.Error(hint)
 	}
-	for l := range strings.Lines(r.Text("root")) {
+	for l := range strings.Lines(r.text("root")) {
 		if strings.Contains(l, "): ") && !strings.Contains(l, "[") && strings.Contains(l, " lost, ") {
 			parts = append(parts, strings.TrimSpace(l))
 		}

@@ -22,8 +22,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// Examine checks a directory, and calls then, unless it is nil, while the tree is open: path is
-// where the file of a finding lies on the disk.
+// Examine checks a directory. While the tree is open it calls then, unless nil: path returns the
+// path on disk of the file that a finding names.
 func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, view *site.View, path func(label string) string)) (*Outcome, error) {
 	c, stop, err := begin(ctx, dir, "checking "+dir, o)
 	if err != nil {
@@ -42,7 +42,7 @@ func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, v
 			if slices.ContainsFunc(d.Sources, func(f site.File) bool { return f.Name == "gophermap" }) {
 				hint = "a line * at the end of a gophermap lists what the map does not link"
 			}
-			f.find(diag.Notice, CodeUnlinked, at, 0, hint, "no menu or page links %s", alone)
+			f.find(diag.Notice, codeUnlinked, at, 0, hint, "no menu or page links %s", alone)
 		}
 	}
 
@@ -64,7 +64,7 @@ func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, v
 	return &c.result, stop()
 }
 
-// crawl checks what lies on the disk, and requests all that menus and pages link.
+// crawl checks every entry on disk, and requests every link of menus and pages.
 func (c *checking) crawl(dir string) {
 	c.host.Before, c.host.Runner = []answer.Source{silent{c.programs}}, silent{c.programs}
 	c.reach(dir)
@@ -76,7 +76,7 @@ func (c *checking) crawl(dir string) {
 	c.follow()
 }
 
-// directory checks what lies in a directory, and all below.
+// directory checks a directory, recursively.
 func (f *front) directory(dir string) {
 	if f.ctx.Err() != nil {
 		return
@@ -130,8 +130,7 @@ func (f *front) directory(dir string) {
 		}
 	}
 
-	// Make the menu, and report what a client gets in another way than its author may
-	// expect, or not at all.
+	// Make the menu, and report entries that are not served or not as their author expects.
 	if err == nil {
 		made, comments := f.menu(dir, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(f.ctx, dir) })
 		if mapped || made.Gemtext != "" {
@@ -142,10 +141,10 @@ func (f *front) directory(dir string) {
 		}
 	}
 	if len(unaskable) > 0 {
-		f.find(diag.Error, CodeName, dir, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
+		f.find(diag.Error, codeName, dir, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
 	}
 	if len(sources) > 0 {
-		f.find(diag.Warning, CodeSource, dir, 0, "move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
+		f.find(diag.Warning, codeSource, dir, 0, "move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
 			"sent as text, where some servers run it: %s", sources)
 	}
 	if len(closed) > 0 {
@@ -171,10 +170,10 @@ func runElsewhere(base string) bool {
 // indexName is geomyidae's program that makes the menu of its directory.
 const indexName = "index.dcgi"
 
-// runs is the command that runs programs.
+// runs returns the command that starts gophd with a program.
 func runs(rule string) string { return diag.Command("gophd", "-fastcgi", rule) }
 
-// rule returns what -fastcgi takes for a program that is asked for by a name.
+// rule returns the value of -fastcgi that would run the program of a name.
 func rule(name string) string {
 	name, _, _ = strings.Cut(name, "?")
 	if ext := filepath.Ext(name); selector.IsProgram("x" + ext) {
@@ -190,15 +189,15 @@ func rule(name string) string {
 	return "/" + strings.Join(elems, "/") + "=SOCKET"
 }
 
-// pygopherd checks a gophermap that lies beside files of UMN gopherd, which only pygopherd
-// shows together. To it, # begins no comment.
+// pygopherd checks a gophermap beside files of UMN gopherd. Only pygopherd reads both, and it
+// shows lines that begin with #.
 func (f *front) pygopherd(umn, name string, comments like) {
 	if !f.umnTold {
 		f.umnTold = true
-		f.find(diag.Notice, CodeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
+		f.find(diag.Notice, codeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
 	}
 	if comments.count > 0 {
-		f.find(diag.Warning, CodeUMN, name, comments.first, "begin the line with a space", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
+		f.find(diag.Warning, codeUMN, name, comments.first, "begin the line with a space", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
 	}
 }
 
@@ -248,8 +247,8 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 	return false
 }
 
-// text reports a file with a private key, and returns whether it is one. It also reports
-// a text in a character set that neither its bytes nor -charset tell.
+// text reports a file with a private key, and returns whether it is one. It also reports a text
+// whose character set is determined neither by its bytes nor by -charset.
 func (f *front) text(name string) (isKey bool) {
 	file, err := f.view().Open(name)
 	if err != nil {
@@ -265,7 +264,7 @@ func (f *front) text(name string) (isKey bool) {
 	typ, known := menu.TypeOf(name)
 	isText := known && (typ == menu.TypeText || typ == menu.TypeMenu) || !known && menu.Sniff(head[:n]) == menu.TypeText
 	if isText && f.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
-		f.find(diag.Warning, CodeCharset, name, 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
+		f.find(diag.Warning, codeCharset, name, 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
 			"its character set is unknown: it is neither UTF-8 nor like Latin-1")
 	}
 	return false
@@ -276,12 +275,12 @@ func (f *front) text(name string) (isKey bool) {
 func (f *front) symlink(name string) {
 	end, err := files.RealPath(f.view().Path(name))
 	if err != nil {
-		f.find(diag.Warning, CodeNowhere, name, 0, "", "a dangling symbolic link: %v", diag.Cause(err))
+		f.find(diag.Warning, codeNowhere, name, 0, "", "a dangling symbolic link: %v", diag.Cause(err))
 		return
 	}
 	top := f.tops[f.top(name)]
 	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !f.answers("/"+name) {
-		f.find(diag.Error, CodeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
+		f.find(diag.Error, codeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
 }

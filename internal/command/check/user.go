@@ -74,7 +74,7 @@ func (c *checking) home(label, home, below string) {
 	switch {
 	case uid == 0 && !(c.RootHomes && errors.Is(topErr, fs.ErrPermission)): // no user's, such as lost+found
 	case uid > 0 && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID):
-		c.find(diag.Warning, CodeOwner, label, 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: its owner has uid %d, below -users-min-uid", uid)
+		c.find(diag.Warning, codeOwner, label, 0, diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)), "not served: its owner has uid %d, below -users-min-uid", uid)
 	case topErr == nil && disk.OwnerOf(info) != 0 && uid != disk.OwnerOf(top):
 		command := ""
 		if above, err := files.RealPath(home); err == nil {
@@ -82,7 +82,7 @@ func (c *checking) home(label, home, below string) {
 				command = diag.Command("chown", "--", c.ownerOf(info), dir) // of a link, it would give away what that leads to
 			}
 		}
-		c.find(diag.Error, CodeOwner, label, 0, command, "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
+		c.find(diag.Error, codeOwner, label, 0, command, "not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
 	case at == dir:
 		c.find(diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+rx", "--", at), "%s cannot list %s (%04o)", c.who(), at, mode)
 	case strings.HasPrefix(at, home):

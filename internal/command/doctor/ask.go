@@ -163,8 +163,8 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 	return all
 }
 
-// noindex asks for pages as a browser does, and compares X-Robots-Tag with the policy: of
-// the start, and of the top-level directories.
+// noindex requests the start page and those of the top-level directories over HTTP, and
+// compares their X-Robots-Tag with the policy.
 func (x *examination) noindex(ctx context.Context) []Finding {
 	if x.flags.HTTP != "view" {
 		return nil
@@ -208,7 +208,7 @@ func (x *examination) page(ctx context.Context, sel string) (*http.Response, err
 	return client.Do(r)
 }
 
-// search asks for the newest texts by name: the index must have them.
+// search searches for the names of the newest texts: a current index finds them.
 func (x *examination) search(ctx context.Context) []Finding {
 	if !x.flags.Search {
 		return nil

@@ -1,7 +1,7 @@
 // Package doctor is the command "gophd doctor": it examines an installed gophd and names
 // one command for each fault. It changes nothing.
 //
-//	systemctl show, settings      what systemd knows, and what a start would read (service.go)
+//	systemctl show, settings      the state of the units, and the settings of the next start (service.go)
 //	preconditions, the tree       examined by a process that has the account and the
 //	                              namespaces of the service (inside.go, tree.go)
 //	questions to the live server  over each protocol that is on (port.go, ask.go)
@@ -51,7 +51,7 @@ type Doctor struct {
 	Machine string
 	// Command runs a program of the machine. If nil, exec does.
 	Command func(ctx context.Context, words ...string) ([]byte, error)
-	// Addrs are the machine's addresses. If nil, its interfaces are asked.
+	// Addrs are the machine's addresses. If nil, those of its interfaces.
 	Addrs []netip.Addr
 	// Resolve looks a host name up. If nil, as the system does.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -203,7 +203,7 @@ func (d *Doctor) command(ctx context.Context, words ...string) ([]byte, error) {
 	return exec.CommandContext(ctx, words[0], words[1:]...).Output() // #nosec G204: programs of systemd
 }
 
-// onMachine is where an absolute path of the examined machine lies here.
+// onMachine returns the path here of an absolute path of the examined machine.
 func (d *Doctor) onMachine(name string) string {
 	if d.Machine == "" || !filepath.IsAbs(name) {
 		return name

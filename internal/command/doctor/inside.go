@@ -67,7 +67,8 @@ func (x *examination) lookAsService(ctx context.Context) {
 	}
 }
 
-// restartLater stands for the command that only the first process knows.
+// restartLater is a placeholder in hints: the first process, which knows the unit, replaces
+// it by the command that restarts the service.
 const restartLater = "RESTART-THE-SERVICE"
 
 var errNoNeed = errors.New("this process is as good")

@@ -94,7 +94,7 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 		} // the check of keys reports others
 	}
 
-	// A client that asks for a host refuses the certificate of another one.
+	// A client rejects a certificate that does not name the host it connects to.
 	lacking := slices.DeleteFunc(names, func(name string) bool {
 		_, err := netip.ParseAddr(name)
 		return err == nil || slices.ContainsFunc(certs, func(cert *x509.Certificate) bool { return cert.VerifyHostname(name) == nil })

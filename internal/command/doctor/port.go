@@ -22,8 +22,8 @@ var (
 	enableGophd = diag.Command("systemctl", "enable", "--now", "gophd.socket")
 )
 
-// addresses returns where the server is asked: at each port that its socket or a flag
-// names, at an address of this machine, if possible the one that the world reaches.
+// addresses returns the addresses to connect to: each port that the server's socket or a flag
+// names, at an address of this machine, if possible a public one.
 func (x *examination) addresses() (all []string) {
 	var listen []string
 	for line := range strings.Lines(x.units["gophd.socket"]["Listen"]) {
@@ -76,7 +76,7 @@ func (x *examination) ownAddress() netip.Addr {
 	return best
 }
 
-// port reports who holds the ports of the server.
+// port reports which processes listen on the ports of the server.
 func (x *examination) port(ctx context.Context) (all []Finding) {
 	var done []string
 	for _, at := range x.at {
@@ -88,7 +88,8 @@ func (x *examination) port(ctx context.Context) (all []Finding) {
 	return all
 }
 
-// unseen reports on a port whose holder only root sees: gophd is known by what it says.
+// unseen reports on a port whose process only root can identify: it recognizes gophd by its
+// reply.
 func (x *examination) unseen(ctx context.Context, port string) []Finding {
 	if portOf(x.at[0]) != port {
 		return okf("port %s is held; root sees by which program", port)
@@ -99,7 +100,7 @@ func (x *examination) unseen(ctx context.Context, port string) []Finding {
 	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"), "port %s is held by another program than gophd; root sees by which", port)
 }
 
-// onePort reports who holds a port.
+// onePort reports which process listens on a port.
 func (x *examination) onePort(ctx context.Context, port string) []Finding {
 	inodes := x.listeners(port)
 	if len(inodes) == 0 {
@@ -204,7 +205,8 @@ func (x *examination) otherSocket(ctx context.Context, port string) string {
 	return ""
 }
 
-// pid is the process that holds the server's port, or PID if this user does not see it.
+// pid returns the id of the process that listens on the server's port, or the word PID if
+// this user cannot identify it.
 func (x *examination) pid() string {
 	if len(x.at) == 0 {
 		return "PID"

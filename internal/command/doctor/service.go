@@ -31,7 +31,8 @@ type properties map[string]string
 
 func (p properties) yes(name string) bool { return p[name] == "yes" }
 
-// readUnits asks systemd for the units. It returns none where there is no gophd.service.
+// readUnits reads the properties of the units by systemctl show. It returns none where there is
+// no gophd.service.
 func (d *Doctor) readUnits(ctx context.Context) map[string]properties {
 	out, err := d.command(ctx, append([]string{"systemctl", "show", "--no-pager"}, unitNames...)...)
 	if err != nil {
@@ -197,8 +198,8 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // valid reports whether systemd accepts the name. It ignores others.
 func (s setting) valid() bool { return variableName.MatchString(s.name) }
 
-// parseSettings reads a file as systemd.exec(5) says of EnvironmentFile=: a line that ends
-// with a backslash continues.
+// parseSettings parses an EnvironmentFile= of systemd.exec(5): a line that ends with a
+// backslash continues.
 func parseSettings(text string) (all []setting) {
 	number := 0
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", "\x00"), "\n") {
@@ -273,8 +274,7 @@ func (x *examination) ignored() (all []Finding) {
 	return all
 }
 
-// mend returns the command that takes a wrong setting out of its file, or gives it the name
-// that it was meant to have.
+// mend returns the command that removes a wrong setting from its file, or corrects its name.
 func (x *examination) mend(message, hint string) string {
 	for _, s := range parseSettings(x.read(x.file())) {
 		flag := "-" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s.name, "GOPHD_"), "_", "-"))

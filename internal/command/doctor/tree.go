@@ -57,7 +57,7 @@ func (d *Doctor) look(ctx context.Context) sight {
 	}
 	conf, programs, err := x.flags.Parts()
 	if err != nil {
-		return x.sight // the check of settings says so
+		return x.sight // settings reports the cause
 	}
 	conf.Users, conf.Capsules = x.onMachine(conf.Users), x.onMachine(conf.Capsules)
 	for name, dir := range conf.Mounts {
@@ -89,7 +89,7 @@ func (d *Doctor) look(ctx context.Context) sight {
 func (x *examination) preconditions(add func(check string, list []Finding)) {
 	settings, err := x.flags.Settings()
 	if x.failed != nil || err != nil {
-		return // the check of settings says so
+		return // settings reports the cause
 	}
 	tested := map[string]bool{}
 	place := daemon.Place{Machine: x.Machine}
@@ -279,7 +279,7 @@ func (x *examination) content(found *check.Outcome, at, path func(label string) 
 			move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " + diag.Command("mv", "--", file, x.private())
 			all = append(all, faultf(move, "everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)...)
 		case d.Code != check.CodeRead:
-		case d.Hint == "" || self.Access(at(d.File), sandbox.MayRead|sandbox.MayEnter) == nil: // of files in it, which may be meant so
+		case d.Hint == "" || self.Access(at(d.File), sandbox.MayRead|sandbox.MayEnter) == nil: // about files in it, which may be closed on purpose
 			note = "; " + file + ": " + message
 		case isTop && user == d.File[1:]:
 			x.sight.Homes[strings.Replace(x.flags.Users, "*", user, 1)] = faultf(mend, "%s", message)[0]

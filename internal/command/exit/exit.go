@@ -71,11 +71,11 @@ func Report(stderr io.Writer, err error) int {
 	return e.Status
 }
 
-// Say prints a message and its hint, if there is one. Either may hold text from
-// outside.
+// Say prints a message and its hint, if there is one. Either may contain
+// untrusted text.
 func Say(stderr io.Writer, msg, hint string) { say(stderr, journal.PriWarning, msg, hint) }
 
-// say gives each line its priority where the journal reads it.
+// say prefixes each line with its priority if stderr is the journal.
 func say(stderr io.Writer, p journal.Priority, msg, hint string) {
 	begin := "gophd: "
 	if terminal.IsJournal(stderr) {
@@ -109,8 +109,8 @@ func Root(dir string, err error) error {
 }
 
 // Directory explains why an account cannot serve a directory that a flag names; nil is the
-// account of this process. A name that does not exist, is no directory or lies in one that is
-// closed is a usage error. Anything else may be temporary: a permission, a disk that fails or is
+// account of this process. A name that does not exist, is no directory or is below a closed
+// directory is a usage error. Anything else may be temporary: a permission, a disk that fails or is
 // not mounted yet.
 func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 	table, _ := files.ReadFile("/etc/fstab", maxTable)
@@ -140,8 +140,8 @@ func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 	return e
 }
 
-// missingMount returns the mount point in or above which a directory lies, if fstab(5) has
-// one that is not mounted. Both tables have the mount point in the second column.
+// missingMount returns the mount point that contains a directory, if fstab(5) lists it and it is
+// not mounted. Both tables have the mount point in the second column.
 func missingMount(dir, table, mounted string) string {
 	abs, _ := filepath.Abs(dir)
 	points := func(table string) (all []string) {
@@ -162,7 +162,7 @@ func missingMount(dir, table, mounted string) string {
 }
 
 // isFile reports whether a path leads to something that is no directory. The error of
-// os.OpenRoot says so only in its text.
+// os.OpenRoot has it only in its text.
 func isFile(path string) bool {
 	info, err := files.Stat(path)
 	return err == nil && !info.IsDir()

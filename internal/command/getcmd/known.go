@@ -15,8 +15,8 @@ import (
 // maxKnown bounds the file of known hosts, in bytes.
 const maxKnown = 16 << 20
 
-// knownHosts are the certificates of Gemini's servers, which are signed by no authority:
-// the first one that is seen counts until it expires. They lie in
+// knownHosts are the certificates of Gemini servers, trusted on first use until they expire, since
+// no authority signs them. They are stored in
 // $XDG_STATE_HOME/gophd/known_hosts, a line each: address, fingerprint, last second. The
 // last line of an address counts, so that a new one is appended in one write.
 type knownHosts struct {

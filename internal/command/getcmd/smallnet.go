@@ -38,7 +38,7 @@ const (
 	maxHeader    = 4096 // bytes; Gemini's are at most 1,029
 )
 
-// follow fetches a URL, and where the server says that it has moved to.
+// follow fetches a URL, and follows redirects.
 func (c *Get) follow(ctx context.Context, raw string) error {
 	u, err := parseURL(raw)
 	for n := 0; err == nil && u != nil; n++ {

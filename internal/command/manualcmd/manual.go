@@ -19,7 +19,7 @@ import (
 
 // Manual is gophd manual.
 type Manual struct {
-	Dir    bool   // print where the pages lie
+	Dir    bool   // print the directory of the pages
 	Unpack string // write them into this directory; "": do not
 	Out    io.Writer
 }

@@ -48,7 +48,7 @@ func (c *Command) Check(ctx context.Context) error {
 	return c.print(result, result.String(), !result.bad())
 }
 
-// check takes what the policy says of its own file.
+// check collects the reports and counts of the compiled robots.txt.
 func check(snap *site.Snapshot) *checked {
 	k := &checked{Reports: append([]policy.Report{}, nomatch.Reports(snap)...), Readers: snap.Compiled.Proof()}
 	k.measure(snap.Compiled.File())

@@ -19,7 +19,7 @@ import (
 type explained struct {
 	Asked   string `json:"asked"` // the selector as it was given
 	Exists  bool   `json:"exists"`
-	Pointer bool   `json:"pointer"` // what was asked is answered with a pointer to the selector only
+	Pointer bool   `json:"pointer"` // the requested spelling gets only a pointer to the selector
 	policy.Explanation
 }
 
@@ -55,8 +55,8 @@ func (c *Command) Explain(ctx context.Context) error {
 	return c.print(all, strings.Join(texts, "\n"), allowed)
 }
 
-// explain asks the policy. As the server does, it tries a selector that names nothing in
-// its other forms.
+// explain decides a selector by the policy. Like the server, it tries the other spellings of a
+// selector that names nothing.
 func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
 	r, err := find(snap, sel)
 	for _, form := range selector.Forms(sel) {

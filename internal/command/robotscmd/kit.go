@@ -18,7 +18,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// maxAsked is how many names of a tree the kit asks about.
+// maxAsked bounds the names of a tree in a case of the kit.
 const maxAsked = 2000
 
 // Kit writes the kit for authors of robots into a directory, with the robots.txt
@@ -56,8 +56,8 @@ func outdated(now time.Time) string {
 	return ""
 }
 
-// kitCase asks about the names of a tree, and in each directory about one that
-// does not exist. Spellings that are answered with a pointer are left out.
+// kitCase returns a case with the names of a tree and, in each directory, one name that does
+// not exist. It omits spellings that are answered with a pointer.
 func kitCase(snap *site.Snapshot) kit.Case {
 	k := kit.Case{Name: "tree", Robots: snap.Robots, Agents: []string{"somebot"}}
 	for _, g := range robots.Parse(readers.RFC9309, snap.Robots).Groups() {

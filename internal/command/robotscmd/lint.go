@@ -108,7 +108,7 @@ func printText(w io.Writer, text string) error {
 	return errors.Join(err, safe.Close())
 }
 
-// printFile prints a robots.txt: into a file or a pipe as it is.
+// printFile prints a robots.txt: unchanged to a file or a pipe, escaped to a terminal.
 func printFile(w io.Writer, text []byte) error {
 	out := terminal.WholeFile(w)
 	_, err := out.Write(text)

@@ -131,8 +131,8 @@ func (s shown) text() (text string, lost []diag.Diagnostic) {
 	return string(out), s.lost(problems)
 }
 
-// lost returns each problem once, although it may stand in several groups of the
-// file, with its place in an annotation if it has one.
+// lost returns each problem once, even if several groups of the file have it, with its line in
+// an annotation if one caused it.
 func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 	lines := strings.Split(string(s.snap.Robots), "\n")
 	seen := map[diag.Diagnostic]bool{}
@@ -161,8 +161,8 @@ func (s shown) isExpressed(line string) bool {
 	return token || line == "Allow: /" || line == "Disallow: /.robots"
 }
 
-// token returns the CRAWLER token that the fields Index and Cooldown ask for.
-// Without Index rules that deny everything deny, but a permission must be said.
+// token returns the CRAWLER token for the fields Index and Cooldown. Without Index, rules that
+// deny everything make a denying token; only Index makes a permitting one.
 func (s shown) token(file *robots.File) (string, []diag.Diagnostic) {
 	c := s.snap.Compiled.Fields().Crawler()
 	rules, lost := convert.Token(file)

@@ -29,7 +29,7 @@ type ruleSource struct {
 	file     *robots.File
 	snap     *site.Snapshot    // of a directory
 	dir      string            // its name
-	gopher   bool              // what is asked is a selector, not the path of a URI
+	gopher   bool              // targets are selectors, not paths of URIs
 	note     string            // why there is no file, if there is none
 	network  *readers.Crawler  // of an IRC network
 	problems []diag.Diagnostic // of the network's token
@@ -136,7 +136,8 @@ func (c *Command) readSource(name string, dialect readers.Dialect, r io.Reader) 
 	return ruleSource{name: name, file: f}, nil
 }
 
-// loadURL asks a host for its file, in the order that its protocol wants.
+// loadURL fetches the robots.txt of a host, from the selectors that its protocol prescribes, in
+// their order.
 func (c *Command) loadURL(ctx context.Context, target string) (ruleSource, error) {
 	a, err := c.fetchRobots(ctx, target)
 	if err != nil {
@@ -153,7 +154,7 @@ func received(instead error) string {
 	if status, ok := errors.AsType[*client.StatusError](instead); ok {
 		instead = status
 	}
-	if instead == nil || instead == fs.ErrNotExist { //nolint:errorlint // what a host sent may count as it, and is told
+	if instead == nil || instead == fs.ErrNotExist { //nolint:errorlint // an error that wraps it has more to report
 		return ""
 	}
 	return fmt.Sprintf(" (%v)", instead)
@@ -211,7 +212,7 @@ func unreachableHint(err error) string {
 	return "until it can be reached, a robot must take everything as denied; -timeout sets how long to wait"
 }
 
-// loadNetwork asks an IRC network for its CRAWLER token.
+// loadNetwork fetches the CRAWLER token of an IRC network.
 func (c *Command) loadNetwork(ctx context.Context, target string) (ruleSource, error) {
 	if c.Dialect != "" {
 		return ruleSource{}, exit.Usagef("leave it out", "-dialect %s: a network has no robots.txt", c.Dialect)

@@ -171,7 +171,7 @@ func (v verdict) String() string {
 	return text
 }
 
-// notThere says of what does not exist what would be if it did.
+// notThere is the remark about a selector that names nothing: what the rules would decide.
 func notThere(allowed bool) string {
 	if allowed {
 		return "nothing is called that now; it would be allowed"

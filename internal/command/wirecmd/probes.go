@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// The documents that findings cite. "in use" stands for habits of clients and servers
+// The documents that findings cite. "in use" marks behavior of common clients and servers
 // that no document requires.
 const (
 	rfc1436   = "RFC 1436"
@@ -26,7 +26,7 @@ type grade uint8
 const (
 	good  grade = iota
 	note        // nothing is wrong, or it matters to few
-	wrong       // a document says otherwise, or it is dangerous
+	wrong       // violates a document, or is dangerous
 )
 
 func (g grade) String() string { return [...]string{"good", "note", "wrong"}[g] }

@@ -1,8 +1,8 @@
 // Package wirecmd is the command "gophd wire": it sends a Gopher server some forty
 // requests and grades each reply by the document that applies.
 //
-// No request is meant to harm. They come one after the other, each has at most 64 KiB,
-// and they ask for names that no server has, or as robots and browsers do.
+// The requests do no harm: they are sent one after the other, each has at most 64 KiB, and they
+// name files that no server has, or what robots and browsers request.
 package wirecmd
 
 import (
@@ -36,7 +36,7 @@ type finding struct {
 	Document string `json:"document"`
 }
 
-// Run asks each of the servers. Of several it prints a table in Markdown. The error is
+// Run examines each server. For several it prints a table in Markdown. The error is
 // [exit.ErrNo] if some response is wrong, and [exit.Failure] if a server cannot be reached.
 func (w *Wire) Run(ctx context.Context, args []string) error {
 	if len(args) == 0 {

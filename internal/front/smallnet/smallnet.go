@@ -1,5 +1,5 @@
-// Package smallnet serves Gemini, Spartan, Nex and Finger. Package answer finds the
-// answers: the tree, the policy and the bounds are the same as on Gopher.
+// Package smallnet serves Gemini, Spartan, Nex and Finger. Package answer resolves
+// selectors, so the tree, the policy and the bounds are those of Gopher.
 //
 //	server.Protocol: bytes of a request → Length → Handler
 //	                                                 │ parse: host, selector, query
@@ -33,12 +33,12 @@ import (
 
 // Protocols makes the protocols of the hosts of one server.
 type Protocols struct {
-	// Hosts returns the host that a request is for, and the request as it concerns
-	// that host. The name is the one that the client asks for, "" if it cannot name
-	// one. If ok is false the server has no such host.
+	// Hosts returns the host with a name and the request to pass to it. The name comes
+	// from the request, "" if the protocol has none there. ok is false if the server
+	// has no such host.
 	Hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
 
-	// ClientCert: Gemini asks clients for a certificate, which programs get.
+	// ClientCert makes Gemini request a certificate of each client, for programs.
 	ClientCert bool
 }
 
@@ -86,7 +86,7 @@ func (h *handler) robots(raw string) (host, sel string, ok bool) {
 	return host, sel, err == nil && answer.IsRobots(sel)
 }
 
-// ask returns the answer to the path of a URL, and its media type.
+// ask resolves the path of a URL, and returns the answer and its media type.
 func (f *Protocols) ask(r *server.Request, host, path, query string, form *answer.Format) (a *answer.Value, kind string, err error) {
 	sel, err := pathOf(path)
 	if err != nil {
@@ -117,9 +117,9 @@ func (f *Protocols) ask(r *server.Request, host, path, query string, form *answe
 	return a, mediaType(h, a), nil
 }
 
-// asksProgram returns the selector of a program that a Gemini client reaches by way of a
-// question: /7/cgi-bin/x asks, and leads to /cgi-bin/x?answer. The program itself cannot
-// ask first, since it answers without words, too.
+// asksProgram returns the selector of a program for which a Gemini client is prompted:
+// /7/cgi-bin/x prompts for a query and redirects to /cgi-bin/x?query. The selector of the program
+// itself does not prompt, since programs also run without a query.
 func asksProgram(sel string) (program string, ok bool) {
 	rest, ok := strings.CutPrefix(sel, "/7/")
 	return "/" + rest, ok
@@ -213,9 +213,9 @@ func gemtext(question string) *answer.Format {
 	}}
 }
 
-// drawBlock draws lines that belong together. Where the author drew, lines of text are
-// preformatted; links stand between them. The title stands above: it is left out if it is
-// the first line outside of drawings.
+// drawBlock renders a block of lines. Lines of a drawing are preformatted, with links in their
+// places. A first line outside of drawings that repeats the title is omitted, since the page
+// begins with the title.
 func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question string, title *string) {
 	pre := false
 	fence := func(on bool) {

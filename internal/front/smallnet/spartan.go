@@ -133,7 +133,7 @@ var nexFormat = &answer.Format{Paths: true, Draw: func(q *answer.Asked, a *answe
 	for _, it := range a.Items {
 		label := oneLine(it.Text())
 		switch t := q.Target(it); {
-		case t.Asks && t.Path != "": // there is no way to ask
+		case t.Asks && t.Path != "": // a Spartan client sends no query with a path
 			b.WriteString(label + "\n")
 		case t.Path != "":
 			b.WriteString("=> " + answer.Reference(t.Path) + " " + strings.TrimSpace(label) + "\n")

@@ -93,7 +93,7 @@ const maxMarkdown = 128 << 10
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote, extension.TaskList))
 
 // restrict shows a link that browsers might run as text, and an image on another server as a
-// link. Links to other servers tell them nothing of the page.
+// link. Links to other servers send no referrer.
 func restrict(n ast.Node, src []byte) {
 	var to []byte
 	switch n := n.(type) {

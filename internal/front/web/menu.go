@@ -228,7 +228,7 @@ func (p *page) link(w *pageWriter, q *answer.Asked, it menu.Item) link {
 	}
 	if title, rest := q.ListedTitle(it); title != "" {
 		l.Label, l.Note = title, rest
-		if day, name, ok := menu.CutDay(rest); ok { // it stands before the title, and the rest of the name behind it
+		if day, name, ok := menu.CutDay(rest); ok { // shown before the title; the rest of the name follows it
 			l.Day, l.Note = day.Format(time.DateOnly), strings.TrimLeft(name, "-_. ")
 		}
 	}
@@ -237,7 +237,7 @@ func (p *page) link(w *pageWriter, q *answer.Asked, it menu.Item) link {
 		l.URL, l.Away = template.URL(t.URL), true
 	case t.Path != "":
 		l.URL, l.Asks = template.URL(selector.URIPath(t.Path)), t.Asks
-		l.Hidden = l.Label == p.Title // which stands above
+		l.Hidden = l.Label == p.Title // shown as the heading
 	}
 	l.Icon = w.icon(iconOf(it, t))
 	return l

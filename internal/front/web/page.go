@@ -46,7 +46,7 @@ type page struct {
 	Raw     template.URL // of the file itself
 	Start   bool         // it links the start page
 	Leads   string       // to a URL on another site, and to nothing else
-	Pointer bool         // it tells nothing but where this is in Gopher
+	Pointer bool         // the page only links the gopher URL
 }
 
 // crumb is a resource of the site that a page links.

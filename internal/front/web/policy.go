@@ -61,8 +61,8 @@ func (v *Pages) now() *parsedRobots {
 	return now
 }
 
-// rules returns what robots.txt says about a selector. name is the file or directory that it
-// names, or "".
+// rules returns the values of X-Robots-Tag and Content-Usage for a selector. name is the file or
+// directory that it names, or "".
 func (v *Pages) rules(sel, name string, dir bool) (noindex bool, usage string) {
 	now := v.now()
 	if now == nil {

@@ -32,9 +32,9 @@ type Certificates struct {
 	Log *slog.Logger
 
 	guard stall.Guard
-	reads sync.Mutex // held while files are read, which may take as long as the guard allows
+	reads sync.Mutex // locked while files are read, which may take as long as the guard allows
 
-	mu    sync.Mutex // never held while files are read
+	mu    sync.Mutex // never locked while files are read
 	pairs []*pair
 }
 

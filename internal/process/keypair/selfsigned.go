@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// lifetime is long, since clients with trust on first use ask their users when a certificate
-// changes.
+// lifetime is long, since clients with trust on first use warn when a certificate changes.
 const lifetime = 10 * 365 * 24 * time.Hour
 
 // SelfSigned returns the pair NAME.crt and NAME.key in dir. If neither file exists, it creates

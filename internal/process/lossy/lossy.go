@@ -116,7 +116,7 @@ func (w *Writer) write() {
 		err = w.append(lines)
 	}
 
-	// Tell what was lost.
+	// Report losses.
 	if lost := w.lost.Load(); lost > w.toldOf && time.Since(w.told) >= perTell {
 		since := lost - w.toldOf
 		w.told, w.toldOf = time.Now(), lost

@@ -25,14 +25,14 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Mapping says which selectors a program answers, or which programs make menus.
+// A Mapping maps selectors, or the programs that make menus, to a socket.
 type Mapping struct {
 	Prefix string // "/cgi-bin": it, and what follows it and a slash or a question mark
 	Suffix string // instead: ".dcgi": files whose names end so, and index.dcgi as a menu
 	Menus  bool   // instead: the programs of maps
 	Client *fastcgi.Program
 
-	users *clients // the socket has a * for the user's name; nil: it has none
+	users *clients // nil unless the socket has a * for the user's name
 }
 
 // clients are the programs of users.
@@ -41,12 +41,12 @@ type clients struct {
 	of map[string]*fastcgi.Program
 }
 
-// menus is what a flag says instead of a prefix for the programs of maps.
+// menus, in place of a prefix, maps the programs that make menus.
 const menus = "menus"
 
-// ParseRule reads what a flag says: /PREFIX=SOCKET, *.EXT=SOCKET, menus=SOCKET, where
+// ParseRule parses the value of -fastcgi: /PREFIX=SOCKET, *.EXT=SOCKET or menus=SOCKET, where
 // SOCKET is an absolute path; or /~*/NAME=SOCKET or menus=SOCKET with one * in the last
-// element of SOCKET, which stands for the user's name.
+// element of SOCKET, which is replaced by the user's name.
 func ParseRule(s string) (Mapping, error) {
 	what, socket, _ := strings.Cut(s, "=")
 	r := Mapping{Client: &fastcgi.Program{Socket: strings.TrimPrefix(socket, "unix:")}}
@@ -121,13 +121,13 @@ type Programs struct {
 	Log *slog.Logger
 }
 
-// Answer asks a program, or declines a directory.
+// Answer runs a program and returns its reply. It declines a directory.
 func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
 	rule, name, ours := h.match(q.Request.Selector)
 	if !ours {
 		return nil, server.ErrDeclined
 	}
-	if rule.ofUsers() { // unless there is that user, nothing is asked
+	if rule.ofUsers() { // the user must exist
 		user := userOf(name)
 		if kind, err := look(q.View, "~"+user); user == "" || kind != aDirectory {
 			return nil, cmp.Or(err, error(errNoScript))
@@ -145,8 +145,8 @@ func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
 	return h.run(q, rule, s)
 }
 
-// match returns the rule for a selector, that with the longest prefix, and the
-// name that is asked for, without what follows a question mark.
+// match returns the rule for a selector, that with the longest prefix, and the name that the
+// selector requests, without the query.
 func (h *Programs) match(sel string) (rule Mapping, name string, ok bool) {
 	sel, _, _ = strings.Cut(strings.TrimPrefix(sel, "/"), "?")
 	for _, r := range h.Rules {
@@ -218,7 +218,7 @@ func hasScript(name, suffix string) bool {
 // script names the file of the tree to run.
 type script struct {
 	name   string // of the file, below the root; "" if there is none
-	called string // the part of the selector that stands for it, without slashes around it
+	called string // the part of the selector that names the file, without slashes around it
 	info   string // the rest of the selector: "" or with a slash in front
 	isMap  bool   // its output is a map
 	static bool   // it is a directory, whose menu the site makes
@@ -226,8 +226,8 @@ type script struct {
 
 var errNoScript = &server.Error{Kind: server.NotFound, Err: errors.New("no such program")}
 
-// find looks for the file that a request means: the first on its way. Below a
-// prefix there need not be one: the application knows.
+// find returns the first file on the path of a name; the rest is PATH_INFO. Below a prefix no
+// file is required: the application behind the socket resolves the name.
 func find(v *site.View, rule Mapping, name string) (script, error) {
 	name, slash := strings.CutSuffix(name, "/")
 	last := "" // of PATH_INFO

@@ -135,7 +135,7 @@ func (r Mapping) client(name string) *fastcgi.Program {
 	return p
 }
 
-// run asks the program. Its reply is passed on as it comes, but for menus.
+// run runs the program. Its reply is streamed, unless it is a menu, which is parsed.
 func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, error) {
 	client := rule.client(s.called)
 	if client == nil {
@@ -160,12 +160,12 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Media: head.media, Type: typeOf(head.media), Stream: out, Size: -1}, nil
 }
 
-// head is what a program says of its reply, by a header of CGI or a status line of Gemini.
+// head is the metadata of a reply: from a CGI header or a Gemini status line.
 type head struct {
-	media     string // the media type; "" if it says none
+	media     string // the media type; "" if there is none
 	location  string // of a redirect
 	permanent bool
-	status    string // a status line that a client of Gemini gets as it is
+	status    string // a status line that is passed to a Gemini client unchanged
 }
 
 // typeOf returns the item type for a media type, 0 if there is none.
@@ -233,7 +233,7 @@ func asking(r *server.Request, sel string) *server.Request {
 // places is how many requests to a program there are at once.
 const places = 16
 
-// begin asks a program, and returns its reply with what it says of it.
+// begin runs a program, and returns its reply and the head of it.
 func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ io.ReadCloser, said head, err error) {
 	ctx, cancel := context.WithCancel(q.Context())
 	defer func() {
@@ -257,9 +257,9 @@ func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ 
 	return &output{in: in, reply: reply, end: cancel, name: s.called, log: h.Log}, said, err
 }
 
-// readHead takes what a program says of its reply off the front of it. A client of Gemini
-// gets every status of Gemini; on other fronts those count that lead elsewhere or name a
-// media type, and any other line is text. What becomes a menu has no status line.
+// readHead consumes the CGI header or the Gemini status line of a reply. A Gemini client gets
+// every Gemini status; other fronts recognize only redirects and a media type, and send any
+// other line as text. The source of a menu has no status line.
 func readHead(in *bufio.Reader, isMap, gemini bool) (said head, known bool, err error) {
 	if header, ok := fastcgi.ReadHeader(in); ok {
 		if header.Status >= 400 {

@@ -20,13 +20,13 @@ import (
 	"github.com/gophd/gophd/server"
 )
 
-// Selector is the selector of the page; a slash in front is optional.
-const Selector = "server-status"
+// pageSelector is the selector of the page; a slash in front is optional.
+const pageSelector = "server-status"
 
 // maxReports bounds the reports of the policy that the page shows.
 const maxReports = 20
 
-// Page is the answer.Source of Selector for clients in Allow. For all others there is no such
+// Page is the answer.Source of the page for clients in Allow. For all others there is no such
 // page.
 type Page struct {
 	Stats *Stats
@@ -37,7 +37,7 @@ type Page struct {
 }
 
 // Answers reports whether a selector leads to the page.
-func (p *Page) Answers(sel string) bool { return strings.Trim(sel, "/") == Selector }
+func (p *Page) Answers(sel string) bool { return strings.Trim(sel, "/") == pageSelector }
 
 // Answer returns the page as text and as HTML.
 func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
@@ -46,7 +46,7 @@ func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
 		return nil, server.ErrDeclined
 	}
 	s := p.sheet(p.Stats.Numbers(), time.Now())
-	return &answer.Value{Class: answer.File, Selector: "/" + Selector, Type: menu.TypeText, Title: "Server status", Body: s.text(), HTML: s.html()}, nil
+	return &answer.Value{Class: answer.File, Selector: "/" + pageSelector, Type: menu.TypeText, Title: "Server status", Body: s.text(), HTML: s.html()}, nil
 }
 
 // A sheet is the content of the page.

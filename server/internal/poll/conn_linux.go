@@ -149,11 +149,11 @@ func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 	return sent, errors.Join(err, ctrlErr)
 }
 
-// sendPart calls SendFile, or returns ErrBusy if maxInKernel calls are running.
+// sendPart calls SendFile, or returns errBusy if maxInKernel calls are running.
 func sendPart(out, in, n int) (int, error) {
 	defer inKernel.Add(-1)
 	if inKernel.Add(1) > maxInKernel {
-		return 0, ErrBusy
+		return 0, errBusy
 	}
 	m, errno := SendFile(out, in, nil, n, false)
 	return m, errnoErr(errno)

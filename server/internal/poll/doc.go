@@ -5,5 +5,5 @@ package poll
 
 import "errors"
 
-// ErrBusy reports that too many calls of sendfile(2) are running.
-var ErrBusy = errors.New("too many files are being read already")
+// errBusy reports that too many calls of sendfile(2) are running.
+var errBusy = errors.New("too many files are being read already")
