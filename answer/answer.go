@@ -120,8 +120,8 @@ type Value struct {
 	dir   bool        // name is a directory
 	stamp *site.Stamp // valid as long as the answer is; nil: not reusable
 
-	// Keep reports that the answer depends only on what was read through Asked.View, so
-	// that it may be cached. A Source may set it.
+	// Keep permits to cache the answer: it depends only on what was read through
+	// Asked.View. A Source may set it.
 	Keep bool
 
 	personal bool // the menu shows $REMOTE_ADDR: make it again with the client's address
@@ -284,7 +284,7 @@ func (h *Host) open() {
 	})
 }
 
-// Asked is a request while it is being answered, as sources and formats see it.
+// Asked is a request in progress, as sources and formats see it.
 type Asked struct {
 	Host    *Host
 	Request *server.Request

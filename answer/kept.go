@@ -13,7 +13,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// A Cache holds answers in bounded memory. Each has a stamp, with which it is revalidated.
+// A Cache keeps answers in bounded memory. Each has a stamp, by which it is revalidated.
 // All hosts and fronts of a process share one Cache. It may be used concurrently. A nil
 // Cache is empty.
 type Cache struct {

@@ -69,14 +69,15 @@ type places struct {
 
 func newPlaces(all, each int) places { return places{all: all, each: each, shares: map[any]int{}} }
 
-// A ticket waits for a place or holds one. The mutex of the Limiter guards it.
+// A ticket is a claim to a place: waiting for one or occupying it. The mutex of the Limiter guards
+// it.
 type ticket struct {
 	ctx     context.Context
 	askers  []netip.Addr // address blocks of the requests: the quota of one is used
 	owner   topShare
 	place   *places
 	granted chan struct{} // closed when the place is granted
-	paid    []any         // the shares whose quotas it uses; nil if it holds no place
+	paid    []any         // the shares whose quotas it uses; nil if it has no place
 }
 
 // A topShare identifies the quota of a top-level directory.
@@ -97,7 +98,7 @@ type call struct {
 	result *Value
 	err    error
 	begun  uint64 // Limiter.events when f was called, or 0
-	kept   int64  // bytes held by the cache
+	kept   int64  // bytes in the cache
 
 	// Guarded by the mutex of all.
 	requests int // that wait for the result
@@ -221,7 +222,7 @@ func (k *call) run(f func(*call) (*Value, error)) {
 	}
 }
 
-// take releases the place that the ticket holds, and waits for one of p.
+// take releases the place of the ticket, and waits for one of p.
 func (l *Limiter) take(t *ticket, p *places) error {
 	l.mu.Lock()
 	t.release()
@@ -274,7 +275,7 @@ func (p *places) afford(t *ticket) []any {
 	return nil
 }
 
-// release releases the place of a ticket, if it holds one.
+// release releases the place of a ticket, if it has one.
 func (t *ticket) release() {
 	if t.paid == nil {
 		return
@@ -291,7 +292,7 @@ func (t *ticket) release() {
 	p.fill()
 }
 
-// Enter waits for one of the all places of a program. The request holds it until ctx ends.
+// Enter waits for one of the all places of a program, and occupies it until ctx ends.
 func (q *Asked) Enter(ctx context.Context, program any, all int) error {
 	q.Host.open()
 	l := q.Host.Limiter
@@ -322,9 +323,9 @@ func (q *Asked) Enter(ctx context.Context, program any, all int) error {
 	return l.take(t, p)
 }
 
-// spend bounds the bytes that a call has read and holds in memory, as its View counts them.
-// Beyond the bound of a small place, it waits for a large one. It fails when no request waits
-// any more, and when the call has spent more than maxSpent.
+// spend bounds the bytes in memory that a call has read, as its View counts them. Beyond the bound
+// of a small place, it waits for a large one. It fails when no request waits for the call any
+// more, and when the call has read more than maxSpent.
 func (k *call) spend(spent int) error {
 	l := k.all
 	switch {
@@ -339,8 +340,8 @@ func (k *call) spend(spent int) error {
 	}
 	k.clock.Reset(maxTime)
 
-	// Wait up to 500 ms for large replies to be sent, and collect garbage. The replies
-	// that the cache holds do not count.
+	// Wait up to 500 ms for large replies to be sent, and collect garbage. Replies in
+	// the cache do not count.
 	for wait := 0; l.held.Load() >= maxHeld+k.kept; wait++ {
 		if wait == 500 {
 			return errOverfull

@@ -78,8 +78,8 @@ func (q *Asked) AnswerTitle(a *Value) string {
 	return ""
 }
 
-// TextName returns a file name whose suffix tells how a text is marked up: its own, or for
-// the output of a program "text" with the suffix for its media type.
+// TextName returns a file name whose suffix determines the markup of a text: its own, or for the
+// output of a program "text" with the suffix for its media type.
 func (a *Value) TextName() string {
 	switch base, _, _ := strings.Cut(a.Media, ";"); base {
 	case "":
@@ -111,7 +111,7 @@ func (q *Asked) Shows(name string, dir bool) bool {
 	return snap != nil && (snap.Open(name, dir) || q.name != "" && !snap.Open(q.name, q.dir))
 }
 
-// mapNames holds the title of a map and its labels.
+// mapNames is the title of a map and its labels.
 type mapNames struct {
 	title  string
 	labels map[string]string

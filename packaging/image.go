@@ -19,8 +19,7 @@ import (
 // The account in the image; nothing in it belongs to it.
 const imageUser = "65532:65532"
 
-// writeImage writes an image that holds the program and nothing else, as a tar
-// that "docker load", "podman load" and "skopeo copy docker-archive:" take:
+// writeImage writes an image with the program and nothing else, as a tar that "docker load", "podman load" and "skopeo copy docker-archive:" take:
 //
 //	docker load -i gophd_1.2.3_amd64.image.tar
 //	docker run -p 70:7070 -v ./content:/srv/gopher:ro gophd:1.2.3

@@ -52,7 +52,7 @@ const (
 
 // slot is the place of one connection in the limiter.
 type slot struct {
-	evict  func()      // closes the connection; called at most once, with no lock held
+	evict  func()      // closes the connection; called at most once, without a lock
 	unread func() bool // reports whether unread bytes have arrived; may be nil
 	state  connState
 	many   bool      // the address is a proxy's that has not named its client yet
@@ -305,7 +305,7 @@ func (s *slot) setState(state connState) {
 	s.state = state
 }
 
-// reserve counts extra descriptors for the connection. A place stands for two of them.
+// reserve counts extra descriptors for the connection. A place covers two of them.
 func (s *slot) reserve(descriptors int) {
 	if !s.lock() {
 		return

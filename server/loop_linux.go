@@ -584,7 +584,7 @@ func (w *worker) gather() error {
 }
 
 // recordSpeed records whether the last round of a worker was slow, and reports whether
-// several recent rounds were: one slow round may only mean that another program had the
+// several recent rounds were: in a single slow round another program may have had the
 // processor. Changing the leader has a cost: each request then wakes two threads.
 func (l *loop) recordSpeed(long bool) bool {
 	n := l.slow.Load()

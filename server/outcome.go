@@ -132,7 +132,7 @@ func ErrorBody(err error) []byte {
 	return append(menu.ErrorItem(ErrorMessage(err)).AppendTo(nil), menu.End...)
 }
 
-// An Observer is told of each request after its reply. Observe may be called concurrently,
+// An Observer is called after each reply. Observe may be called concurrently,
 // also on the goroutine that accepts connections, so it must not block.
 type Observer interface {
 	Observe(Served)

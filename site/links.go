@@ -94,7 +94,7 @@ func (s *scanner) findAliases(tree *Dir) *Dir {
 	return tree
 }
 
-// inPlaced reports whether a name lies below a placed link.
+// inPlaced reports whether a name is below a placed link.
 func (s *scanner) inPlaced(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if s.placed[dir] != "" {

@@ -104,8 +104,8 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 	return f
 }
 
-// An owner is the authority in the ids of entries: a name, and a date on which the site's
-// owner held it. Ids are tag URIs (RFC 4151) of the owner, the day of the text and its
+// An owner is the authority in the ids of entries: a name, and a date on which it
+// belonged to the site's owner. Ids are tag URIs (RFC 4151) of the owner, the day of the text and its
 // selector. They must be unique and must not change when the text moves to another URL
 // (RFC 4287 section 4.2.6).
 type owner struct{ name, since string }

@@ -57,7 +57,7 @@ type guestBook struct {
 	names []string
 }
 
-// maxGuests is how many names the book holds; the oldest make room.
+// maxGuests bounds the names in the book; the oldest are dropped.
 const maxGuests = 100
 
 // ServeGopher signs the book, if there is a name, and shows it.

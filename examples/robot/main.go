@@ -1,6 +1,6 @@
-// Command robot walks a gopherhole politely: Client.Do asks robots.txt before every
-// fetch and keeps the pace that the host asks for. It stays on that host, and prints
-// the URL of each menu and text that it has asked for.
+// Command robot crawls a gopherhole politely: Client.Do checks robots.txt before every fetch and
+// waits as long as the host requires. It stays on that host, and prints the URL of each menu and
+// text that it fetches.
 //
 //	robot examplebot gopher://localhost:7070/
 package main

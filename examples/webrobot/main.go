@@ -1,6 +1,6 @@
-// Command webrobot walks a site of the web politely, with an ordinary http.Client: its
-// transport asks robots.txt before each request and each redirect, and keeps the host's
-// pace. It prints the status and the URL of each page, and what may be done with it.
+// Command webrobot crawls a web site politely, with an ordinary http.Client: its transport checks
+// robots.txt before each request and each redirect, and waits as long as the host requires. It
+// prints the status and the URL of each page, and its usage preferences.
 //
 //	webrobot examplebot https://example.org/
 package main

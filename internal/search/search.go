@@ -22,7 +22,7 @@ const (
 // ErrSlow reports that a query was interrupted after it had taken maxWork.
 var ErrSlow = errors.New("the search took too long")
 
-// A Query asks an index.
+// A Query is a search as a user enters it.
 type Query struct {
 	Text string // as typed; see part
 	Page int    // from 0

@@ -86,7 +86,7 @@ func Run(t testing.TB, functions ...func(context.Context) error) {
 
 var seed = flag.Uint64("seed", 0, "of the random runs, to play one again; if 0 a fresh one")
 
-// Dice returns random numbers; a test that fails says how to have them again.
+// Dice returns random numbers; a test that fails logs the seed that repeats them.
 func Dice(t testing.TB) *rand.Rand {
 	seed := *seed
 	if seed == 0 {

@@ -21,9 +21,9 @@ import (
 //go:embed all:hole
 var hole embed.FS
 
-// Init makes the hole in the only argument, a directory that is not there yet or
-// is empty, and says on out what it has made and how to serve it. Errors are
-// those of package exit.
+// Init makes a hole in the only argument, a directory that does not exist yet or is empty, and
+// prints the files that it made and the command that serves them. Errors are those of package
+// exit.
 func Init(out io.Writer, args []string, today time.Time) error {
 	if len(args) != 1 {
 		return exit.Usagef("gophd init hole", "init takes one directory, got %d arguments", len(args))

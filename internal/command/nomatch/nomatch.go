@@ -121,8 +121,8 @@ func has(snap *site.Snapshot, r policy.AnnotationRule) bool {
 
 var itemType = regexp.MustCompile(`^/?[0-9A-Za-z]/`)
 
-// meant returns the value that the author of a rule surely meant: the first correction
-// of a usual mistake with which the rule matches something; "" if there is none.
+// meant returns a corrected value for a rule: the first correction of a common mistake with which
+// the rule matches something; "" if there is none.
 func (f finder) meant(r policy.AnnotationRule) string {
 	first, _, _ := strings.Cut(r.Value, " ")
 	below := strings.TrimPrefix(strings.TrimPrefix(r.Value, "/"), r.Dir[1:])

@@ -38,8 +38,7 @@ func IsJournal(w io.Writer) bool {
 // Close writes what may be the beginning of a character.
 func Safe(w io.Writer) io.WriteCloser { return &safeWriter{w: w} }
 
-// WholeFile is where a file of a stranger's is written as it is: to w, or if that
-// is a terminal, to it through [Safe].
+// WholeFile returns a writer for untrusted files: w itself, or [Safe] if w is a terminal.
 func WholeFile(w io.Writer) io.WriteCloser {
 	if Is(w) {
 		return Safe(w)

@@ -36,7 +36,7 @@ func (p *page) around(q *answer.Asked, name string, dir bool) {
 	}
 }
 
-// pathOf is the path of a name in a URL.
+// pathOf returns the path of a name in a URL.
 func pathOf(name string) string { return selector.URIPath("/" + name) }
 
 // neighbors adds links to the dated texts before and after one. It considers only texts that

@@ -55,7 +55,7 @@ func (w *pageWriter) icon(name string) *icon {
 	return w.icons[name]
 }
 
-// An icon is what the templates draw.
+// An icon is the data of an icon in the templates.
 type icon struct{ ID, Name, Path string }
 
 // finish moves the output of a pageWriter into the page.

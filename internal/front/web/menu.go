@@ -120,7 +120,7 @@ func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item, class st
 // results is the class of the list of a search's results.
 const results = "results"
 
-// A list is what the template of this name shows.
+// A list is the data of the template "list".
 type list struct {
 	Class string
 	Links []link
@@ -176,7 +176,7 @@ func isWords(text string) bool {
 	return 10*letters >= 8*all
 }
 
-// marked highlights the words that a search has found.
+// marked highlights the words that match a search.
 func marked(it menu.Item) template.HTML {
 	var b strings.Builder
 	at := 0

@@ -121,8 +121,8 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// readable returns a text as a page can show it: in UTF-8, from Latin-1 if it is
-// none, with LF at the ends of lines, without control characters but ESC.
+// readable converts a text for a page: to UTF-8, from Latin-1 if it is not UTF-8, with LF as the
+// end of lines, without control characters except ESC.
 func readable(text []byte) string {
 	s := string(text)
 	if !utf8.ValidString(s) {

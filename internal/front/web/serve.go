@@ -1,12 +1,11 @@
-// Package web answers browsers on the port of a Gopher server: with the site
-// as pages, or with one page that names the gopher URL.
+// Package web serves browsers on the port of a Gopher server: the site as pages, or one page
+// that links the gopher URL.
 //
 //	first line is HTTP's → the connection → net/http's server → limits → Pages
 //
-// net/http takes the accepted connection over, so that ranges, conditional
-// requests, keep-alive and HTTP/2 are its own. A site's files are never markup
-// here: texts are text, and everything else is sent with a type that browsers do not
-// execute.
+// net/http serves the accepted connection, and so implements ranges, conditional requests,
+// keep-alive and HTTP/2. Files of a site are never sent as markup: texts are escaped, and
+// everything else has a type that browsers do not execute.
 package web
 
 import (
@@ -72,7 +71,7 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 		},
 	}
 
-	// When the server ends, replies end, and what waits for a request is closed.
+	// When the server drains, finish replies and close connections that wait for a request.
 	stop := context.AfterFunc(c.Draining(), func() {
 		late := time.AfterFunc(c.LastCall(), conn.closeNew)
 		defer late.Stop()
@@ -84,7 +83,7 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 	return conn.refused()
 }
 
-// complaints is where net/http writes to.
+// complaints logs the errors of net/http.
 type complaints struct{ log *slog.Logger }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -111,7 +110,7 @@ func (l *oneConn) Close() error { return nil }
 // Addr returns an empty address.
 func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 
-// webConn is a connection, and the request that it began with.
+// webConn is a connection with its first request, whose first line the server has read.
 type webConn struct {
 	*server.HTTPConn
 	req   *server.Request
@@ -149,7 +148,7 @@ func (c *webConn) closeNew() {
 	}
 }
 
-// Close ends reading. The server closes the connection gently when Serve returns.
+// Close makes reads fail. The server closes the connection gently when Serve returns.
 func (c *webConn) Close() error { return c.SetReadDeadline(time.Now().Add(-time.Second)) }
 
 // Write sends p, and records the status of an answer that no handler has made.
@@ -272,8 +271,8 @@ func wanted(r *http.Request) context.Context {
 	return connOf(r).req.Context()
 }
 
-// hostOf is a host without its port, and without the dot at the end of a name in
-// full, which TLS leaves out (RFC 6066, section 3).
+// hostOf returns a host without its port and without the dot at the end of a fully qualified
+// name, which TLS omits (RFC 6066, section 3).
 func hostOf(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		hostport = host
@@ -294,8 +293,8 @@ func portOf(r *http.Request) int {
 	return int(port)
 }
 
-// always are the headers of every answer: browsers do not guess its type, and nothing
-// in it runs, is loaded from elsewhere, or appears inside other pages.
+// always are the headers of every reply: browsers must not guess its type, run scripts in it,
+// load anything from elsewhere, or show it in a frame.
 var always = http.Header{
 	"X-Content-Type-Options":  {"nosniff"},
 	"Referrer-Policy":         {"same-origin"},

@@ -27,7 +27,7 @@ func (w *pageWriter) escaped(s string) { template.HTMLEscape(w, []byte(s)) }
 // block writes a template of page.html.
 func (w *pageWriter) block(name string, data any) { _ = pages.ExecuteTemplate(w, name, data) }
 
-// A link is a resource, as the templates show it.
+// A link is the data of a link in the templates.
 type link struct {
 	URL    template.URL // "": it leads nowhere
 	Away   bool         // it leads to another server
@@ -40,8 +40,8 @@ type link struct {
 	Below  []template.HTML // lines below it
 }
 
-// text writes text that a stranger wrote: the colors of ANSI terminals become classes, and
-// URLs become links. Other escape sequences are left out.
+// text escapes and writes a text: ANSI colors become classes, URLs become links, other escape
+// sequences are dropped.
 func (w *pageWriter) text(s string) {
 	for {
 		i := strings.IndexByte(s, '\x1b')
@@ -146,8 +146,7 @@ func (p *pen) set(list string) {
 	}
 }
 
-// extended reads a color of 256, or of 24 bits, and returns what is left from its last number
-// on.
+// extended parses a color of 256, or of 24 bits, and returns the numbers from its last one on.
 func extended(n []int) (color, []int) {
 	isByte := func(v int) bool { return 0 <= v && v <= 255 }
 	switch {
@@ -223,8 +222,8 @@ const safeSchemes = "https?|gophers?|gemini|spartan|nex|finger|ftp|mailto|ircs?|
 
 var isSafeScheme = regexp.MustCompile(`^(?i:` + safeSchemes + `)$`)
 
-// safeURL returns where a link in a text leads: to another server, or to a path of this
-// one. It is "" if browsers might run the link, or would read it in another way.
+// safeURL returns the URL for a link in a text, and whether it is on another server. It returns
+// "" if a browser might run the link or parse it differently.
 func safeURL(to string) (_ template.URL, away bool) {
 	u, err := url.Parse(to)
 	switch {

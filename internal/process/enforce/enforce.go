@@ -113,7 +113,7 @@ func (e *Enforcer) Admit(r *server.Request) error {
 		return nil
 	}
 	e.worst.Add(from)
-	if e.Mode == Refuse || !e.hold(r.Context(), wait) {
+	if e.Mode == Refuse || !e.delay(r.Context(), wait) {
 		e.refused.Add(1)
 		return &server.Error{Kind: server.Forbidden, Err: fmt.Errorf("a robot asks %s", why)}
 	}
@@ -302,8 +302,8 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	return 0, ""
 }
 
-// hold delays a request. It returns false if the request's context ended first.
-func (e *Enforcer) hold(ctx context.Context, wait time.Duration) bool {
+// delay delays a request. It returns false if the request's context ended first.
+func (e *Enforcer) delay(ctx context.Context, wait time.Duration) bool {
 	if wait > maxWait || e.waiting.Add(1) > maxWaiting {
 		if wait <= maxWait {
 			e.waiting.Add(-1)

@@ -332,23 +332,23 @@ func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Enforcer{Mode: Slow}
 		began := time.Now()
-		if !e.hold(t.Context(), 5*time.Second) || time.Since(began) != 5*time.Second {
+		if !e.delay(t.Context(), 5*time.Second) || time.Since(began) != 5*time.Second {
 			t.Errorf("waited %v", time.Since(began))
 		}
-		if e.hold(t.Context(), maxWait+1) {
+		if e.delay(t.Context(), maxWait+1) {
 			t.Error("waits too long")
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, stop)
-		if e.hold(ctx, 5*time.Second) {
+		if e.delay(ctx, 5*time.Second) {
 			t.Error("waits though the client has gone")
 		}
 		done := make(chan bool, maxWaiting)
 		for range maxWaiting {
-			go func() { done <- e.hold(t.Context(), time.Second) }()
+			go func() { done <- e.delay(t.Context(), time.Second) }()
 		}
 		synctest.Wait()
-		if e.hold(t.Context(), time.Second) {
+		if e.delay(t.Context(), time.Second) {
 			t.Error("too many wait")
 		}
 		for range maxWaiting {

@@ -1,5 +1,5 @@
 // Package metrics exports gophd's counters to Prometheus, with metrics of the process and the
-// Go runtime. Package status documents what they mean.
+// Go runtime. Package status documents the counters.
 package metrics
 
 import (

@@ -3,7 +3,7 @@ package ircline
 
 import "strings"
 
-// The most parameters of an IRC message; only the last may hold blanks. A 005 line
+// The most parameters of an IRC message; only the last may contain blanks. A 005 line
 // has a nick first and words to people last, so it has two tokens fewer.
 const (
 	maxParams = 15
