@@ -112,10 +112,10 @@ func (f *File) Decide(agent, selector string) Decision {
 // Usage returns the preferences that the file states for the use of a path by the
 // named robot, with their lines. Only the longest matching path counts: shorter ones
 // do not add other categories. If several lines have that length, the most
-// restrictive preference holds. Lines that do not parse are ignored (R10). If the
+// restrictive preference applies. Lines that do not parse are ignored (R10). If the
 // robot must not fetch the path, the Statement is empty.
 //
-// Only [RFC9309] and [Gopher] know such lines.
+// Only [RFC9309] and [Gopher] have such lines.
 func (f *File) Usage(agent, path string) Statement { return f.Agent(agent).Usage(path) }
 
 // Robot is a program that has more than one name.
@@ -136,8 +136,8 @@ type Robot struct {
 // VirtualAgents returns the categories of Gemini's companion specification.
 func VirtualAgents() []string { return []string{"archiver", "indexer", "researcher", "webproxy"} }
 
-// Validate returns an error if a name of the robot is no product token, such as a whole
-// User-Agent: no group could name it. The error proposes the token that was meant.
+// Validate returns an error if a name of the robot is not a product token, such as a whole
+// User-Agent header, which no group can match. The error suggests the token.
 func (r Robot) Validate() error {
 	for _, name := range slices.Concat(r.Names, r.Categories) {
 		if name == "" || readers.ProductToken(name) == name {
@@ -221,7 +221,7 @@ func (s RuleSets) Decide(selector string) Decision {
 	return first
 }
 
-// Usage is like [File.Usage]. If sets differ, the most restrictive preference holds.
+// Usage is like [File.Usage]. If sets differ, the most restrictive preference applies.
 func (s RuleSets) Usage(path string) Statement {
 	if !s.Allowed(path) {
 		return nil
@@ -266,8 +266,8 @@ func (s RuleSets) Fields() []Field {
 	return fields
 }
 
-// CrawlDelay returns the time that Crawl-delay lines ask for between two requests,
-// the longest of them; ok is false if there is none that parses. It is at most
+// CrawlDelay returns the longest time that Crawl-delay lines set between two requests;
+// ok is false if no line parses. It is at most
 // [readers.MaxDelay].
 func (s RuleSets) CrawlDelay() (delay time.Duration, ok bool) {
 	for _, f := range s.Fields() {
@@ -284,8 +284,8 @@ func (s RuleSets) CrawlDelay() (delay time.Duration, ok bool) {
 // Fields returns the extra fields that bind the named robot; see [RuleSets.Fields].
 func (f *File) Fields(agent string) []Field { return f.For(Robot{Names: []string{agent}}).Fields() }
 
-// CrawlDelay returns the time that the file asks the named robot to leave between
-// two requests; see [RuleSets.CrawlDelay].
+// CrawlDelay returns the time that the file sets for the named robot between two
+// requests; see [RuleSets.CrawlDelay].
 func (f *File) CrawlDelay(agent string) (delay time.Duration, ok bool) {
 	return f.For(Robot{Names: []string{agent}}).CrawlDelay()
 }

@@ -22,7 +22,7 @@ type File struct {
 	lines  *readers.Grouped
 
 	mu     sync.RWMutex
-	byName map[string]*Rules // of the robots that were asked about
+	byName map[string]*Rules // of the robots that Agent was called with
 	others *Rules            // of all that no group names
 
 	indexed atomic.Int64 // lines in the indexes of all robots
@@ -37,7 +37,7 @@ const (
 	RFC9309 = readers.RFC9309 // the Robots Exclusion Protocol, for the web
 )
 
-// Rule is an Allow or Disallow line. The zero Rule stands for none.
+// Rule is an Allow or Disallow line. The zero Rule means that no rule applies.
 type Rule = readers.Rule
 
 // Agent is a User-agent line.
@@ -62,7 +62,7 @@ type Field struct {
 
 // Group is a set of lines for the same robots.
 type Group struct {
-	Agents []Agent // none: the lines stand outside of any group
+	Agents []Agent // empty for lines outside of any group
 	Rules  []Rule
 	Usages []Usage
 	Fields []Field

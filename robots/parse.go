@@ -11,13 +11,12 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Parse reads data as d. It never fails: lines that mean nothing are kept and
-// reported by package lint. The data are copied. To read what strangers send, use
-// [ParseReader].
+// Parse parses data as d. It never fails: invalid lines are kept, and reported by package lint. It
+// copies the data. Use [ParseReader] for untrusted input.
 func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data) }
 
 // ParseReader reads at most limit bytes from r; of a longer file the partial
-// last line is dropped (R14). A limit of zero or less stands for
+// last line is dropped (R14). If limit is zero or less, it is
 // [DefaultLimit]; a nil r is empty. Any error comes from r.
 func ParseReader(d Dialect, r io.Reader, limit int64) (*File, error) {
 	if limit <= 0 {
@@ -75,9 +74,9 @@ func (p Parser) Parse(data []byte) *File {
 var ErrUnreadable = errors.New("no robot can read the file")
 
 // Readable returns an error that is [ErrUnreadable] if the file is no text: compressed,
-// in UTF-16 without a byte order mark, or with a NUL in its first line. What it says
-// cannot be known, so a robot should take its host for unreachable (R12), not for one
-// without rules.
+// in UTF-16 without a byte order mark, or with a NUL in its first line. Its rules
+// are unknown, so a robot should treat its host as unreachable (R12), not as one without
+// rules.
 func (f *File) Readable() error {
 	if f == nil {
 		return nil

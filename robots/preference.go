@@ -115,7 +115,7 @@ type Stated struct {
 	Line       int // of the Content-Usage line; 0 outside of a file
 }
 
-// Statement holds the preferences stated for one path, sorted by key. Its keys
+// Statement lists the preferences stated for one path, sorted by key. Its keys
 // come from [Categories].
 type Statement []Stated
 
@@ -141,8 +141,8 @@ func (s Statement) String() string {
 	return strings.Join(all, ", ")
 }
 
-// Combine returns both statements as one. Where they disagree about a category, the
-// more restrictive preference holds (draft-ietf-aipref-vocab, section 5.1).
+// Combine returns both statements as one. If they differ in a category, the more
+// restrictive preference applies (draft-ietf-aipref-vocab, section 5.1).
 func (s Statement) Combine(other Statement) Statement {
 	all := slices.Clone(s)
 	for _, o := range other {

@@ -12,9 +12,8 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Decision answers whether a robot may fetch a selector, and says why. Its
-// strings and slices are parts of the file and must not be changed. As JSON it can
-// be stored and read back.
+// Decision reports whether a robot may fetch a selector, and why. Its strings and slices are parts
+// of the file and must not be changed. It can be stored as JSON.
 type Decision struct {
 	Allowed  bool    `json:"allowed"`
 	Rule     Rule    `json:"rule,omitzero"`      // decides; the zero Rule if no rule matches
@@ -88,13 +87,13 @@ type Rules struct {
 	groups []int
 	reason Reason
 
-	asked atomic.Bool // the first question has been asked
+	asked atomic.Bool // the first decision has been made
 	once  sync.Once
 	made  atomic.Pointer[index] // for all but the first question
 	usage atomic.Pointer[usageIndex]
 }
 
-// index holds a robot's rules for fast lookup.
+// index is a robot's rules in a form for fast lookup.
 type index struct {
 	rules  *readers.Matcher
 	kept   *readers.Matcher // those that compare the kept form; nil: none
@@ -113,13 +112,13 @@ func (r *Rules) Groups() []Group {
 	return groups
 }
 
-// maxIndexed is how often, on average, a line may stand in the indexes of a file.
-// Robots that are named in the same groups share one; a file in which thousands
-// are named in ever other groups gets no index for the last of them, so that its
-// memory stays linear in its size.
+// maxIndexed bounds how often, on average, a line is in the indexes of a file. Robots
+// that are named in the same groups share an index. If thousands are named in
+// different groups, the last of them get no index, so that memory stays linear in the
+// size of the file.
 const maxIndexed = 2
 
-// reserve reports whether n more lines may stand in the indexes of the file.
+// reserve reports whether n more lines fit into the indexes of the file.
 func (f *File) reserve(n int) bool {
 	if f.indexed.Add(int64(n)) <= maxIndexed*int64(len(f.lines.Records)) {
 		return true

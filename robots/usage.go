@@ -1,7 +1,7 @@
 package robots
 
-// Which Content-Usage lines hold for a path (draft-ietf-aipref-attach). Those that bind a
-// robot are parsed at its first question, into an index of the same kind as its rules.
+// The Content-Usage lines that apply to a path (draft-ietf-aipref-attach). The lines for a robot
+// are parsed at its first decision, into an index of the same kind as its rules.
 
 import (
 	"slices"

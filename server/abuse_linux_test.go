@@ -61,14 +61,6 @@ func exchange(t testing.TB, c net.Conn, request string) string {
 	return string(got)
 }
 
-// eventually waits until ok returns true.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	if !treetest.Eventually(ok) {
-		t.Fatal(what)
-	}
-}
-
 const busyReply = "3Server busy\t\terror.host\t1\r\n.\r\n"
 
 // refused connects, sends nothing and returns what it reads. It may be reset while it connects.
@@ -88,7 +80,7 @@ func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 	for range 4 {
 		dialFrom(t, "127.0.0.2", addr)
 	}
-	eventually(t, "four do not stay", func() bool { return s.Counts().Reading == 4 })
+	treetest.Until(t, "four stay", func() bool { return s.Counts().Reading == 4 })
 	if got, err := refused(addr); len(got) > 0 || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the fifth got %q, %v before it has asked for anything", got, err)
 	}
@@ -107,13 +99,13 @@ func TestAbuseServerFull(t *testing.T) {
 	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: 20, MaxConnsPerIP: -1}
 	addr := startTCP(t, s)
 	oldest := dialFrom(t, "127.0.0.2", addr)
-	eventually(t, "the first does not stay", func() bool { return s.Counts().Reading == 1 })
+	treetest.Until(t, "the first stays", func() bool { return s.Counts().Reading == 1 })
 	for range 18 {
 		dialFrom(t, "127.0.0.2", addr)
 	}
 	trickling := dialFrom(t, "127.0.0.3", addr)
 	_, _ = io.WriteString(trickling, "/s") // and no line end yet
-	eventually(t, "the server is not full", func() bool { return s.Counts().Reading == 20 })
+	treetest.Until(t, "the server is full", func() bool { return s.Counts().Reading == 20 })
 	for range 10 {
 		if got := exchange(t, dialFrom(t, "127.0.0.4", addr), "/s\r\n"); got != "slow /s" {
 			t.Fatalf("a newcomer got %q", got)
@@ -342,7 +334,7 @@ func TestAbuseCapsBehindAProxy(t *testing.T) {
 		return exchange(t, dialFrom(t, "127.0.0.9", addr), "PROXY TCP4 "+client+" 198.51.100.1 1234 70\r\n/s\r\n")
 	}
 	// The header that is read last is refused, which may be a silent client's.
-	eventually(t, "the third is not refused", func() bool { silent(1); return from("192.0.2.1") == busyReply })
+	treetest.Until(t, "the third is refused", func() bool { silent(1); return from("192.0.2.1") == busyReply })
 	if got := from("192.0.2.77"); got != "slow /s" {
 		t.Errorf("another address got %q", got)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -93,7 +95,7 @@ func TestFileAtHand(t *testing.T) {
 			if s := <-told; s.Bytes != int64(len(body)) || s.Err != nil {
 				t.Errorf("told: %+v", s)
 			}
-			eventually(t, "a file is left open", h.returned)
+			treetest.Until(t, "the file is closed", h.returned)
 		})
 	}
 }
@@ -105,12 +107,12 @@ func TestOverTheCapInTheMiddle(t *testing.T) {
 	l, s := deferring(t), &Server{Handler: h, MaxConnsPerIP: 1, RequestTimeout: time.Hour}
 	serveOn(t, s, l)
 	_, _ = io.WriteString(dialTCP(t, l.Addr().String()), "/part of a request") // has the one place
-	eventually(t, "nobody stays", func() bool { return s.Counts().Reading == 1 })
+	treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
 	c := dialTCP(t, l.Addr().String())
 	_, _ = io.WriteString(c, "/q\r\n")
-	eventually(t, "it is not refused", func() bool { return s.Counts().Refused[tooManyOfBlock.Error()] == 1 })
+	treetest.Until(t, "it is refused", func() bool { return s.Counts().Refused[tooManyOfBlock.Error()] == 1 })
 	if got, err := io.ReadAll(c); !bytes.HasPrefix(body, got) || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
-	eventually(t, "a file is left open", h.returned)
+	treetest.Until(t, "the file is closed", h.returned)
 }

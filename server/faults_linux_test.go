@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // wantReset reads the rest of a reply, which must end with a reset before atMost bytes.
@@ -43,7 +45,7 @@ func TestReplyThatBreaksOff(t *testing.T) {
 	wantReset(t, c, 2*bufferSize+1)
 	close(free)
 	want := fmt.Sprintf("selector=/x bytes=%d ", len(begins))
-	eventually(t, "not logged", func() bool {
+	treetest.Until(t, "it is logged", func() bool {
 		return strings.Contains(log.String(), want) && strings.Contains(log.String(), "does not answer")
 	})
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -254,7 +256,7 @@ func TestAnsweredMakeRoom(t *testing.T) {
 	for range most {
 		dialTCP(t, addr) // is silent
 	}
-	eventually(t, "no room for silent ones", func() bool { return s.Counts().Reading == most })
+	treetest.Until(t, "the silent ones stay", func() bool { return s.Counts().Reading == most })
 }
 
 // blocks is a Quick handler that waits until it may answer.
@@ -285,7 +287,7 @@ func TestEndLeavesWhatIsInHand(t *testing.T) {
 		<-told
 	}
 	c := dialTCP(t, l.Addr().String())
-	eventually(t, "it does not stay", func() bool { return s.Counts().Reading == 1 })
+	treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
 	_, _ = io.WriteString(c, "/blocks\r\n")
 	<-h.asked
 	stop()
@@ -318,7 +320,7 @@ func TestRequestAtItsDeadline(t *testing.T) {
 	addr := startTCP(t, s)
 	waits, other := dialTCP(t, addr), dialTCP(t, addr)
 	began := time.Now()
-	eventually(t, "they do not stay", func() bool { return s.Counts().Reading == 2 })
+	treetest.Until(t, "they stay", func() bool { return s.Counts().Reading == 2 })
 	_, _ = io.WriteString(other, "/blocks\r\n")
 	<-h.asked
 	_, _ = io.WriteString(waits, "/q\r\n")

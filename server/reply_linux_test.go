@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // copies is a connection whose ReadFrom reads ahead, as on systems where Go does not use
@@ -144,7 +146,7 @@ func TestAbuseNeverReads(t *testing.T) {
 			s := &Server{StallTimeout: stalls, Log: log.logger(), Handler: sends{file}, TLS: serverTLS}
 			addr := startTCP(t, s)
 			_ = dialTCP(t, addr) // is silent, and stays
-			eventually(t, "nobody stays", func() bool { return s.Counts().Reading == 1 })
+			treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
 			c, err := d.Dial("tcp", addr)
 			must(t, err)
 			defer func() { _ = c.Close() }()
@@ -154,7 +156,7 @@ func TestAbuseNeverReads(t *testing.T) {
 			}
 			_, _ = io.WriteString(to, way+"\r\n")
 			sent := regexp.MustCompile(`bytes=(\d+).*(no progress|does not answer)`)
-			eventually(t, "the reply goes on", func() bool { return sent.MatchString(log.String()) })
+			treetest.Until(t, "the reply ends", func() bool { return sent.MatchString(log.String()) })
 			found := sent.FindStringSubmatch(log.String())
 			if n, _ := strconv.Atoi(found[1]); n > 4*maxUnsent {
 				t.Errorf("the kernel took %d bytes", n)
@@ -162,7 +164,7 @@ func TestAbuseNeverReads(t *testing.T) {
 			if found[2] != "no progress" {
 				return
 			}
-			eventually(t, "no reset", func() bool {
+			treetest.Until(t, "it is reset", func() bool {
 				_, err := io.CopyN(io.Discard, c, 1<<20)
 				return errors.Is(err, syscall.ECONNRESET)
 			})

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
@@ -28,9 +27,7 @@ func tree(t *testing.T, files map[string]string) (server.Handler, string) {
 	dir := t.TempDir()
 	treetest.Write(t, dir, files)
 	s, err := site.Open(dir, site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
 	return &gopher.Front{Host: &answer.Host{Site: s, Beside: []answer.Source{&Feeds{Web: true}}}}, dir
 }
@@ -70,9 +67,7 @@ var phlog = map[string]string{
 func TestFeed(t *testing.T) {
 	h, dir := tree(t, phlog)
 	got, err := ask(t, h, "/phlog/feed.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	var f struct {
 		ID      string `xml:"id"`
 		Updated string `xml:"updated"`
@@ -84,9 +79,7 @@ func TestFeed(t *testing.T) {
 			} `xml:"link"`
 		} `xml:"entry"`
 	}
-	if err := xml.Unmarshal([]byte(got), &f); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, xml.Unmarshal([]byte(got), &f))
 	var told []string
 	for _, e := range f.Entry {
 		told = append(told, e.Title+" "+e.Published[:10]+" "+e.Link[0].Href+" "+e.Link[1].Href)
@@ -105,9 +98,7 @@ func TestFeed(t *testing.T) {
 		}
 	}
 	// A new text is in it as soon as the watcher has seen it.
-	if err := os.WriteFile(filepath.Join(dir, "phlog/2026-05-05.txt"), []byte("News\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, "phlog/2026-05-05.txt"), []byte("News\n"), 0o644))
 	awaitIn(t, h, "/phlog/feed.xml", ">News<")
 }
 
@@ -123,17 +114,13 @@ func TestFeedOfCapsules(t *testing.T) {
 		treetest.Must(t, filepath.Walk(filepath.Join(dir, "homes"), func(name string, _ os.FileInfo, _ error) error { return os.Chown(name, uid, uid) }))
 	}
 	s, err := site.Open(filepath.Join(dir, "hole"), site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini", UsersMinUID: uid})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
 	host := &answer.Host{Site: s, Beside: []answer.Source{&Feeds{}}}
 	for user, want := range map[string]string{"ann": `href="gemini://h/~ann/2026-01-02.gmi"`, "bob": `href="gopher://h/0/~bob/2026-01-03.txt"`} {
 		r := &server.Request{RequestLine: selector.RequestLine{Selector: "/~" + user + "/feed.xml"}, Host: "h", Port: 70, Protocol: "gemini", URLPort: 1965}
 		a, err := host.Ask(r.WithContext(t.Context()), &answer.Format{Index: "index.gmi"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		if got := string(a.Body); !strings.Contains(got, want) || strings.Contains(got, "gopher:") != (user == "bob") {
 			t.Errorf("%s: %s", user, got)
 		}
@@ -200,30 +187,20 @@ func TestIDs(t *testing.T) {
 		if a != want || b != want || c != want {
 			t.Errorf("%s\n%s\n%s, want\n%s", a, b, c, want)
 		}
-		if err := os.WriteFile(filepath.Join(dir, idName), []byte("Ann@example.org,2020-05\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, os.WriteFile(filepath.Join(dir, idName), []byte("Ann@example.org,2020-05\n"), 0o644))
 		awaitIn(t, h, "/phlog/feed.xml", "tag:ann@example.org")
 	}
 	if got := ids("other.example", 70, false, ""); !strings.HasPrefix(got, "tag:ann@example.org,2020-05:/phlog/ ") {
 		t.Errorf("another -host has the ids %s", got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, idName), []byte("no authority\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, idName), []byte("no authority\n"), 0o644))
 	awaitIn(t, h, "/phlog/feed.xml", "tag:gopher.example,2026:")
 }
 
 // awaitIn waits until a reply has a text.
 func awaitIn(t *testing.T, h server.Handler, sel, want string) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if got, _ := ask(t, h, sel); strings.Contains(got, want) {
-			return
-		} else if time.Now().After(end) {
-			t.Fatalf("%s is not in %s", want, got)
-		}
-	}
+	treetest.Until(t, sel+" has "+want, func() bool { got, _ := ask(t, h, sel); return strings.Contains(got, want) })
 }
 
 // TestSiteFeed: the feed of the root has the newest texts of all directories, without what
@@ -241,30 +218,18 @@ func TestSiteFeed(t *testing.T) {
 	if got := strings.Join(titles(), " "); got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "new/deep"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "new/deep/2026-06-06.txt"), []byte("Deep news\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.MkdirAll(filepath.Join(dir, "new/deep"), 0o755))
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, "new/deep/2026-06-06.txt"), []byte("Deep news\n"), 0o644))
 	awaitIn(t, h, "/feed.xml", ">Deep news<")
-	if err := os.WriteFile(filepath.Join(dir, "new/.robots"), []byte("Disallow: /\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(2 * time.Minute); strings.Join(titles(), " ") != want; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("what became denied is in %s", titles())
-		}
-	}
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, "new/.robots"), []byte("Disallow: /\n"), 0o644))
+	treetest.Until(t, "the feed lacks what became denied", func() bool { return strings.Join(titles(), " ") == want })
 }
 
 // Names and texts of strangers are text in a feed, whatever is in them.
 func TestVileNames(t *testing.T) {
 	h, _ := tree(t, phlog)
 	got, err := ask(t, h, "/vile/feed.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	if strings.Contains(got, "<script>") || strings.ContainsAny(got, "\x00\x1b") || !strings.Contains(got, "title&gt;&lt;script&gt;") {
 		t.Errorf("markup of a stranger: %s", got)
 	}

@@ -138,7 +138,7 @@ func (m *machine) serve() {
 // instead makes the server answer requests that begin with prefix by reply.
 func (m *machine) instead(prefix, reply string) {
 	server := m.addr
-	m.at(listening(m.T, func(c net.Conn) {
+	m.at(treetest.Conns(m.T, func(c net.Conn) {
 		request := make([]byte, 4096)
 		n, _ := c.Read(request)
 		if strings.HasPrefix(string(request[:n]), prefix) {
@@ -208,7 +208,7 @@ func (m *machine) pair(cert, key, name string, ends time.Time) {
 func listeningTLS(t *testing.T, cert, key string) (addr string) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	must(t, err)
-	return listening(t, func(c net.Conn) {
+	return treetest.Conns(t, func(c net.Conn) {
 		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}}).Handshake()
 	})
 }
@@ -297,9 +297,9 @@ func TestDoctorFindsFaults(t *testing.T) {
 			m.pair("old/crt", "old/key", "gopher.example.org", time.Now().AddDate(0, 1, 0))
 			m.at(listeningTLS(m.T, old+"/crt", old+"/key"))
 		}, "certificate", "another certificate than /etc/credstore/gophd.crt", "systemctl restart gophd"},
-		{"an old robots.txt", func(m *machine) { m.at(listening(m.T, document("# robots.txt made by gophd\nUser-agent: *\n"))) },
+		{"an old robots.txt", func(m *machine) { m.at(treetest.Conns(m.T, document("# robots.txt made by gophd\nUser-agent: *\n"))) },
 			"robots.txt", "differs from the annotations in ", "systemctl reload gophd"},
-		{"another server answers", func(m *machine) { m.at(listening(m.T, document("User-agent: *\nDisallow:\n"))) },
+		{"another server answers", func(m *machine) { m.at(treetest.Conns(m.T, document("User-agent: *\nDisallow:\n"))) },
 			"robots.txt", "is not gophd", "gophd doctor -only port"},
 		{"noindex where it is not meant", func(m *machine) {
 			m.serve()

@@ -48,25 +48,6 @@ func pubnix(t *testing.T) string {
 	})
 }
 
-// listening listens, and gives each connection to serve in turn.
-func listening(t *testing.T, serve func(net.Conn)) (addr string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			serve(c)
-			_ = c.Close()
-		}
-	}()
-	return l.Addr().String()
-}
-
 // document answers every selector alike.
 func document(body string) func(net.Conn) {
 	return func(c net.Conn) {
@@ -217,12 +198,12 @@ func TestRobotsCommands(t *testing.T) {
 func TestCheckServer(t *testing.T) {
 	root := pubnix(t)
 	file, _, _ := gophd("robots", "show", "-root", root)
-	same := "gopher://" + listening(t, document(file)) + "/"
+	same := "gopher://" + treetest.Conns(t, document(file)) + "/"
 	if out, errs, status := gophd("robots", "check", "-root", root, same); status != exit.OK {
 		t.Errorf("the same: status %d, %s%s", status, out, errs)
 	}
 
-	other := "gopher://" + listening(t, document(strings.Replace(file, "Disallow: /phlog/drafts/\n", "Disallow: /old/\n", 1))) + "/"
+	other := "gopher://" + treetest.Conns(t, document(strings.Replace(file, "Disallow: /phlog/drafts/\n", "Disallow: /old/\n", 1))) + "/"
 	out, _, status := gophd("robots", "check", "-root", root, other)
 	for _, want := range []string{"(DIFFERS)", "-Disallow: /old/\n", "+Disallow: /phlog/drafts/\n", `leaks: "/phlog/drafts/"`} {
 		if status != exit.No || !strings.Contains(out, want) {
@@ -231,7 +212,7 @@ func TestCheckServer(t *testing.T) {
 	}
 
 	// A host without a robots.txt lets all robots in.
-	none := "gopher://" + listening(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
+	none := "gopher://" + treetest.Conns(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
 	if out, errs, status := gophd("robots", "check", "-root", root, none); status != exit.No || !strings.Contains(out, "DIFFERS") {
 		t.Errorf("none: status %d: %s%s", status, out, errs)
 	}

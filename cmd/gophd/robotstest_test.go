@@ -45,7 +45,7 @@ func TestNetwork(t *testing.T) {
 		{"CRAWLER=index:perhaps", exit.No, "unspecified"},
 		{"CRAWLER=index:DENY", exit.No, "deny "},
 	} {
-		target := "irc://" + listening(t, network(test.token)) + "/#gopher"
+		target := "irc://" + treetest.Conns(t, network(test.token)) + "/#gopher"
 		out, errs, status := gophd("robots", "test", target)
 		if status != test.status || !strings.Contains(out, test.want) || !strings.Contains(out, `"`+target+`"`) {
 			t.Errorf("%s: status %d, %s%s", test.token, status, out, errs)
@@ -56,7 +56,7 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("%s: %v, status %d: %s", test.token, err, status, out)
 		}
 	}
-	target := "irc://" + listening(t, network("CRAWLER=index:maybe")) + "/"
+	target := "irc://" + treetest.Conns(t, network("CRAWLER=index:maybe")) + "/"
 	if out, _, status := gophd("robots", "lint", target); status != exit.No || !strings.Contains(out, "(I3-INDEX-VALUE)") {
 		t.Errorf("lint: status %d: %s", status, out)
 	}

@@ -45,16 +45,16 @@ func TestTerminalObeysNoStranger(t *testing.T) {
 	for n, b := range strangeBytes() {
 		field := "x" + b + "[31my"
 		menu := strings.NewReplacer("@", field).Replace("i@\t@\t@\t@\r\n1@\t@\t@\t70\r\nh@\tURL:@\t@\t70\r\n" + b + "@\t@\thost\t70\r\n@\r\n.\r\n")
-		at := "gopher://" + listening(t, document(menu)) + "/"
+		at := "gopher://" + treetest.Conns(t, document(menu)) + "/"
 		out, errs, _ := gophd("get", at)
 		safe(t, fmt.Sprintf("get, menu, bytes %d", n), out+errs)
 
-		broken := "gopher://" + listening(t, document("3"+field+"\t\terror.host\t1\r\n.\r\n")) + "/0" + "x"
+		broken := "gopher://" + treetest.Conns(t, document("3"+field+"\t\terror.host\t1\r\n.\r\n")) + "/0" + "x"
 		_, errs, _ = gophd("get", broken)
 		safe(t, fmt.Sprintf("get, error item, bytes %d", n), errs)
 
 		robotsFile := strings.NewReplacer("@", field).Replace("User-agent: @\nDisallow: /@\nAllow: /@/@$\n@: @\nSitemap: @\nCrawl-delay: @\n")
-		host := "gopher://" + listening(t, document(robotsFile)) + "/"
+		host := "gopher://" + treetest.Conns(t, document(robotsFile)) + "/"
 		tree := treeOf(t, map[string]string{"d/.robots": robotsFile + "Disalow: " + field + "\n", "d/a.txt": "a", "robots.txt": "User-agent: *\nDisallow: /q" + field + "\n"})
 		for _, args := range [][]string{
 			{"test", host, "/" + field}, {"test", "-agent", "x" + field, host, "/a"}, {"test", "-dialect", field, host, "/a"},
@@ -81,7 +81,7 @@ func TestGetOfReplyThatBreaksOff(t *testing.T) {
 	menu := "iHello\t\terror.host\t1\r\n1Link\t/x\thost\t70\r\n.\r\n"
 	for n := range len(menu) + 1 {
 		for _, reset := range []bool{false, true} {
-			at := listening(t, func(c net.Conn) {
+			at := treetest.Conns(t, func(c net.Conn) {
 				document(menu[:n])(c)
 				if reset {
 					_ = c.(*net.TCPConn).SetLinger(0)
@@ -97,7 +97,7 @@ func TestGetOfReplyThatBreaksOff(t *testing.T) {
 			}
 		}
 	}
-	at := listening(t, func(c net.Conn) { document("some text")(c); _ = c.(*net.TCPConn).SetLinger(0) })
+	at := treetest.Conns(t, func(c net.Conn) { document("some text")(c); _ = c.(*net.TCPConn).SetLinger(0) })
 	if _, errs, status := gophd("get", "gopher://"+at+"/0x"); status != 3 {
 		t.Errorf("a text that is reset: status %d, %s", status, errs)
 	}

@@ -27,18 +27,14 @@ func TestLarge(t *testing.T) {
 	x, began, cpu := openIndex(t, dir, 1<<30), time.Now(), spent()
 	for i := range n {
 		name := fmt.Sprintf("top%d/%d", i%50, i)
-		if err := x.Put(Text{Name: name, Title: "text " + name, Body: sample(uint64(i), 2<<10)}); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, x.Put(Text{Name: name, Title: "text " + name, Body: sample(uint64(i), 2<<10)}))
 		if x.Due() {
 			treetest.Must(t, x.Commit())
 		}
 	}
 	treetest.Must(t, x.Commit())
 	t.Logf("%d texts: built in %v, CPU %v, %+v, resident %d MiB", n, time.Since(began), spent()-cpu, x.Stats(), rss()>>20)
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, x.Close())
 	began = time.Now()
 	x = openIndex(t, dir, 1<<30)
 	t.Logf("opened again in %v", time.Since(began))

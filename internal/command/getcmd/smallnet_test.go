@@ -26,14 +26,10 @@ import (
 func certificate(t *testing.T, until time.Time) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	model := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0), NotAfter: until}
 	der, err := x509.CreateCertificate(rand.Reader, model, model, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
@@ -179,9 +175,7 @@ func TestCertificateChanges(t *testing.T) {
 	}
 	// Where nothing can be remembered, only -insecure goes on.
 	notDir := filepath.Join(state, "file")
-	if err := os.WriteFile(notDir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.WriteFile(notDir, nil, 0o600))
 	t.Setenv("XDG_STATE_HOME", notDir)
 	if _, err := get(t, url, nil); statusOf(err) != exit.Failure || !strings.Contains(err.Error(), "remembering the certificate") {
 		t.Error(err)

@@ -53,9 +53,7 @@ func sloppy(c net.Conn) {
 func asked(t *testing.T, w *Wire, address string) map[string]finding {
 	t.Helper()
 	all, err := w.ask(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	found := map[string]finding{}
 	for _, f := range all {
 		found[f.Request] = f

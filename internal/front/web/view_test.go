@@ -279,9 +279,7 @@ func TestGzip(t *testing.T) {
 		}
 		if want {
 			z, err := gzip.NewReader(strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			treetest.Must(t, err)
 			text, err := io.ReadAll(z)
 			if err != nil || string(text) != plain || res.ContentLength != int64(len(body)) {
 				t.Errorf("%s: %v, %d bytes, not the %d without", path, err, len(text), len(plain))

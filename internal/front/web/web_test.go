@@ -155,22 +155,16 @@ var browser = &http.Client{
 func (s *served) get(path string, header ...string) (*http.Response, string) {
 	s.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+s.addr+path, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	treetest.Must(s.t, err)
 	req.Header.Set("Accept", "text/html,*/*;q=0.8")
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	res, err := browser.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	treetest.Must(s.t, err)
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	treetest.Must(s.t, err)
 	return res, string(body)
 }
 
@@ -350,9 +344,7 @@ func TestRangesAndConditions(t *testing.T) {
 func (s *served) dial() net.Conn {
 	s.t.Helper()
 	c, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	treetest.Must(s.t, err)
 	s.t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
 	return c
@@ -421,9 +413,7 @@ func TestAbuse(t *testing.T) {
 	// The second request of a connection is the broken one.
 	c := s.dial()
 	_, err := io.WriteString(c, "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\nGET /\r\n\r\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	_, _ = io.ReadAll(c)
 	first, second := <-s.obs.ch, <-s.obs.ch
 	if first.HTTPStatus() != 200 || second.HTTPStatus() != 400 || second.Selector != "-" || second.Kind() != server.BadRequest {
@@ -467,9 +457,7 @@ func TestRate(t *testing.T) {
 		}
 		say(t, c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
 		res, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != want || (res.Header.Get("Retry-After") == "10") != (want == 429) {
 			t.Errorf("%d, %v, %v; want %d", res.StatusCode, err, res.Header, want)
 		}
@@ -579,9 +567,7 @@ func TestDrain(t *testing.T) {
 	}
 	rb := bufio.NewReader(busy)
 	res, err := http.ReadResponse(rb, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	s.stop()
 	if n, err := io.Copy(io.Discard, res.Body); err != nil || n != 1<<20 {
 		t.Errorf("%d bytes, %v", n, err)
@@ -603,9 +589,7 @@ func TestDrainHTTP2(t *testing.T) {
 	s.read()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
 	res, err := client.Get("https://" + s.addr + "/large.bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	s.stop()
 	began, n := time.Now(), int64(0)
 	for ; err == nil && n < size/2; time.Sleep(20 * time.Millisecond) { // longer than who waits for a request may
@@ -637,9 +621,7 @@ func TestHTTP2(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
 	for range 120 { // more than one connection takes
 		res, err := client.Get("https://" + s.addr + "/big.bin")
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		n, err := io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 		if err != nil || n != 1<<20 || res.ProtoMajor != 2 {
@@ -661,9 +643,7 @@ func TestHTTP2(t *testing.T) {
 	named := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "localhost"}}}
 	for host, want := range map[string]int{"localhost": 200, "LOCALHOST:70": 200, "localhost.:70": 200} {
 		req, err := http.NewRequest(http.MethodGet, "https://"+s.addr+"/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		req.Host = host
 		req.Header.Set("Accept", "text/html")
 		res, err := named.Do(req)
@@ -682,9 +662,7 @@ func TestHTTP2(t *testing.T) {
 func TestHTTP2Streams(t *testing.T) {
 	s := start(t, withTLS(t))
 	c, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	defer func() { _ = c.Close() }()
 	say(t, c, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
 	head := make([]byte, 9)

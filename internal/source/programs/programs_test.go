@@ -83,17 +83,13 @@ func handler(t *testing.T) *fixture {
 	root := t.TempDir()
 	treetest.Write(t, root, map[string]string{"app/script": "x", "app/deep/dir/script": "x", "other/x.run": "x", "other/plain": "x"})
 	s, err := site.Open(root, site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	h := &fixture{Programs: &Programs{}, host: &answer.Host{Site: s}}
 	h.host.Before = []answer.Source{h, next{}}
 	socket := app(t)
 	for _, flag := range []string{"/app=", "/app/deep=", "*.run="} {
 		rule, err := ParseRule(flag + socket)
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		rule.Client.MaxReply = 1 << 20
 		h.Rules = append(h.Rules, rule)
 	}

@@ -164,10 +164,8 @@ func TestSitemapIsThePolicy(t *testing.T) {
 		if got := selectors(Selector); !slices.Equal(got, want) {
 			t.Errorf("%d in a part: %q, want %q of %q", f.most, got, want, files)
 		}
-		for end := time.Now().Add(2 * time.Minute); !slices.Equal(selectors("/sitemap-recent.xml"), want); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("changed: %q, want %q", selectors("/sitemap-recent.xml"), want)
-			}
+		if !treetest.Eventually(func() bool { return slices.Equal(selectors("/sitemap-recent.xml"), want) }) {
+			t.Fatalf("changed: %q, want %q", selectors("/sitemap-recent.xml"), want)
 		}
 	}
 }
@@ -234,13 +232,9 @@ func TestListsAreKept(t *testing.T) {
 	before := lists()
 	treetest.Write(t, f.dir, map[string]string{"a/2.txt": "x", "a/.robots": "Disallow: /1.txt\n"})
 	var after map[string]*list
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if after = lists(); after["a"] != before["a"] || time.Now().After(end) {
-			break
-		}
-	}
-	if after["a"] == before["a"] || after["b"] != before["b"] || after[""] != before[""] {
-		t.Errorf("made again: a %v, b %v, the root %v", after["a"] != before["a"], after["b"] != before["b"], after[""] != before[""])
+	treetest.Until(t, "the list of a is made again", func() bool { after = lists(); return after["a"] != before["a"] })
+	if after["b"] != before["b"] || after[""] != before[""] {
+		t.Errorf("made again: b %v, the root %v", after["b"] != before["b"], after[""] != before[""])
 	}
 	if text, _ := f.ask("/sitemap.txt"); strings.Contains(text, "/a/1.txt") || !strings.Contains(text, "/a/2.txt") {
 		t.Errorf("%q", text)
@@ -334,9 +328,7 @@ func TestStreamed(t *testing.T) {
 		t.Fatalf("%d URLs, %v", n, err)
 	}
 	treetest.Write(t, f.dir, map[string]string{"z/.robots": "Disallow: /\n"})
-	for end := time.Now().Add(2 * time.Minute); !f.Site.Now().Compiled.DeniedToAll("z", true) && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	treetest.Until(t, "z is denied", func() bool { return f.Site.Now().Compiled.DeniedToAll("z", true) })
 	if rest, err := io.ReadAll(all[1].Stream); err != nil || strings.Contains(string(rest), "/z/") || !strings.Contains(string(rest), "/many/4999-") {
 		t.Errorf("%v, and it ends with %q", err, rest[max(0, len(rest)-200):])
 	}
@@ -347,15 +339,7 @@ func TestRecent(t *testing.T) {
 	f := serve(t, map[string]string{"d/old.txt": "x", "d/a.txt": "x", "e/b.txt": "x"}, 0)
 	until := func(what string, so func(list string) bool) {
 		t.Helper()
-		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			text, err := f.ask("/sitemap-recent.txt")
-			if err == nil && so(text) {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%s: %v: %q", what, err, text)
-			}
-		}
+		treetest.Until(t, what, func() bool { text, err := f.ask("/sitemap-recent.txt"); return err == nil && so(text) })
 	}
 	last := time.Now()
 	edit := func(name string) { // until its time is a later one: the kernel's clock ticks every few milliseconds

@@ -51,13 +51,9 @@ func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixtur
 	s, err := site.Open(f.dir, site.Config{
 		Users: f.home + "/*/public_gopher", UsersMinUID: max(1, os.Getuid()), Files: true, Reloaded: func(site.Reload) { f.Reloaded() },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	f.Site = s
-	if err := f.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, f.Open(t.Context()))
 	treetest.Run(t, s.Run, f.Run)
 	f.until("the index is built", f.ready.Load)
 	return f
@@ -170,19 +166,13 @@ func TestFollows(t *testing.T) {
 	finds("boiled", "")
 	f.write("new/deep/er/x.txt", "a wombat\n")
 	finds("wombat", "0/new/deep/er/x.txt")
-	if err := os.Rename(filepath.Join(f.dir, "new/deep"), filepath.Join(f.dir, "moved")); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.Rename(filepath.Join(f.dir, "new/deep"), filepath.Join(f.dir, "moved")))
 	finds("wombat", "0/moved/er/x.txt")
 	f.write("moved/.robots", "Disallow: /\n")
 	finds("wombat", "")
-	if err := os.Remove(filepath.Join(f.dir, "moved/.robots")); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.Remove(filepath.Join(f.dir, "moved/.robots")))
 	finds("wombat", "0/moved/er/x.txt")
-	if err := os.RemoveAll(filepath.Join(f.dir, "moved")); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, os.RemoveAll(filepath.Join(f.dir, "moved")))
 	finds("wombat", "")
 	f.write("gophermap", "Nothing here but a yak\n")
 	finds("yak", "1/")
@@ -316,9 +306,7 @@ func TestFS(t *testing.T) {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	f := &fixture{t: t, Searcher: &Searcher{Site: site.FS(files, site.Config{Files: true})}}
-	if err := f.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, f.Open(t.Context()))
 	treetest.Run(t, f.Site.Run, f.Run)
 	f.until("the index is built", f.ready.Load)
 	if got := f.found("boiled"); got != "0/phlog/one.txt" {
