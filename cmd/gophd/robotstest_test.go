@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // A verdict is one line without control bytes, whatever the file is called.

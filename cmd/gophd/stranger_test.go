@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // safe fails if a terminal could obey any of a text.
