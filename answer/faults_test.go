@@ -49,16 +49,7 @@ func (o observer) Observe(s server.Served) { o <- s }
 func listen(t testing.TB, s *server.Server) string {
 	t.Helper()
 	s.RequestTimeout = time.Hour
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- s.Serve(ctx, l) }()
-	t.Cleanup(func() {
-		stop()
-		must(t, <-ended)
-	})
-	return l.Addr().String()
+	return treetest.Serve(t, s.Serve)
 }
 
 func dial(t testing.TB, addr string) net.Conn {

@@ -54,15 +54,12 @@ func browser(t *testing.T, tree fstest.MapFS) func(path string) (body string, fo
 	s := holes.FS(tree, holes.Config{})
 	host := &answer.Host{Site: s}
 	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return &web.Pages{Host: host}, r }}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	treetest.Must(t, err)
-	srv := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve}
-	go func() { _ = s.Run(t.Context()) }()
-	go func() { _ = srv.Serve(t.Context(), l) }()
-	_, err = s.Snapshot(t.Context())
+	addr := treetest.Serve(t, (&server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve}).Serve)
+	treetest.Run(t, s.Run)
+	_, err := s.Snapshot(t.Context())
 	treetest.Must(t, err)
 	return func(path string) (string, bool) {
-		res, err := http.Get("http://" + l.Addr().String() + path)
+		res, err := http.Get("http://" + addr + path)
 		treetest.Must(t, err)
 		defer func() { _ = res.Body.Close() }()
 		body, err := io.ReadAll(res.Body)

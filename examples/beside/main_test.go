@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -19,47 +16,22 @@ import (
 func start(t *testing.T) (ask func(request string) string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"about.txt": "About.\n", ".robots": "Disallow: /about.txt\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	treetest.Write(t, dir, map[string]string{"about.txt": "About.\n", ".robots": "Disallow: /about.txt\n"})
 	tree, err := site.Open(dir, site.Config{})
-	if err != nil {
-		t.Fatal(err)
+	treetest.Must(t, err)
+	treetest.Run(t, tree.Run)
+	addr := treetest.Serve(t, (&server.Server{Handler: handler(tree)}).Serve)
+	return func(request string) string {
+		t.Helper()
+		c, err := net.Dial("tcp", addr)
+		treetest.Must(t, err)
+		defer func() { _ = c.Close() }()
+		_, err = io.WriteString(c, request+"\r\n")
+		treetest.Must(t, err)
+		reply, err := io.ReadAll(c)
+		treetest.Must(t, err)
+		return string(reply)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 2)
-	go func() { ended <- tree.Run(ctx) }()
-	go func() { ended <- (&server.Server{Handler: handler(tree)}).Serve(ctx, l) }()
-	t.Cleanup(func() {
-		stop()
-		if err := errors.Join(<-ended, <-ended); err != nil {
-			t.Error(err)
-		}
-	})
-	return func(request string) string { return fetch(t, l.Addr().String(), request) }
-}
-
-func fetch(t *testing.T, addr, request string) string {
-	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	if _, err := io.WriteString(c, request+"\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	reply, err := io.ReadAll(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(reply)
 }
 
 func TestTreeAndGuestBook(t *testing.T) {

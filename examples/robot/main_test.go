@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -21,42 +17,17 @@ import (
 func serve(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	treetest.Write(t, dir, map[string]string{
 		".robots":            "Crawl-delay: 0.001\nUser-agent: *\nDisallow: /phlog/drafts/\n\nUser-agent: rude\nDisallow: /\n",
 		"about.txt":          "About.\n",
 		"phlog/one.txt":      "One.\n",
 		"phlog/drafts/2.txt": "Two.\n",
 		"gophermap":          "1Home\t/\n1Elsewhere\t/\texample.org\t70\n0Gone\t/gone.txt\n*\n",
-	} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tree, err := site.Open(dir, site.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 2)
-	go func() { ended <- tree.Run(ctx) }()
-	go func() {
-		ended <- (&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}}}).Serve(ctx, l)
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := errors.Join(<-ended, <-ended); err != nil {
-			t.Error(err)
-		}
 	})
-	return l.Addr().String()
+	tree, err := site.Open(dir, site.Config{})
+	treetest.Must(t, err)
+	treetest.Run(t, tree.Run)
+	return treetest.Serve(t, (&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}}}).Serve)
 }
 
 func TestWalk(t *testing.T) {

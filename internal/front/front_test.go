@@ -77,9 +77,7 @@ func serve(t *testing.T, host *answer.Host, name string, protocol func(*smallnet
 	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, named(r) }}
 	s := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: name, Port: 70, MaxConnsPerIP: -1, TrustProxy: proxies}
 	small := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) { return host, named(r), true }}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	treetest.Must(t, err)
-	treetest.Run(t, func(ctx context.Context) error {
+	return treetest.Serve(t, func(ctx context.Context, l net.Listener) error {
 		if protocol == nil {
 			return s.Serve(ctx, l)
 		}
@@ -87,7 +85,6 @@ func serve(t *testing.T, host *answer.Host, name string, protocol func(*smallnet
 		p.TLS = false // which is the server's business
 		return s.ServeProtocol(ctx, l, p)
 	})
-	return l.Addr().String()
 }
 
 // fill makes the files of a directory, some maps that link them, and annotations.

@@ -84,6 +84,15 @@ func Run(t testing.TB, functions ...func(context.Context) error) {
 	})
 }
 
+// Serve serves a port of the loopback until the test ends, and returns its address.
+func Serve(t testing.TB, serve func(context.Context, net.Listener) error) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	Must(t, err)
+	Run(t, func(ctx context.Context) error { return serve(ctx, l) })
+	return l.Addr().String()
+}
+
 var seed = flag.Uint64("seed", 0, "of the random runs, to play one again; if 0 a fresh one")
 
 // Dice returns random numbers; a test that fails logs the seed that repeats them.

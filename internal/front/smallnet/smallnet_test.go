@@ -139,13 +139,12 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 		treetest.Must(t, err)
 		srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	treetest.Must(t, err)
-	treetest.Run(t, s.Run, func(ctx context.Context) error { return srv.ServeProtocol(ctx, l, p) })
-	_, err = s.Snapshot(t.Context())
+	treetest.Run(t, s.Run)
+	addr := treetest.Serve(t, func(ctx context.Context, l net.Listener) error { return srv.ServeProtocol(ctx, l, p) })
+	_, err := s.Snapshot(t.Context())
 	treetest.Must(t, err)
 	return func(request string) string {
-		c, err := net.Dial("tcp", l.Addr().String())
+		c, err := net.Dial("tcp", addr)
 		treetest.Must(t, err)
 		defer func() { _ = c.Close() }()
 		if p.Name == "gemini" {

@@ -160,18 +160,7 @@ func newWeb(t *testing.T, h *gopher.Front) *web {
 	withTLS(t)(&served{srv: plain})
 	plain.HTTP = serving(&Pages{Host: h.Host})
 	proxied.TrustProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-	return &web{t: t, plain: listen(t, plain), proxied: listen(t, proxied), inetd: s()}
-}
-
-// listen serves until the test ends, and returns the address.
-func listen(t *testing.T, s *server.Server) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	treetest.Must(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- s.Serve(ctx, l) }()
-	t.Cleanup(func() { stop(); treetest.Must(t, <-ended) })
-	return l.Addr().String()
+	return &web{t: t, plain: treetest.Serve(t, plain.Serve), proxied: treetest.Serve(t, proxied.Serve), inetd: s()}
 }
 
 func (w *web) dial(addr string) net.Conn {
