@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"

@@ -2,7 +2,6 @@ package menu_test
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"reflect"
 	"regexp"

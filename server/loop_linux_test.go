@@ -43,9 +43,7 @@ func (h *atHand) ServeGopher(w ResponseWriter, r *Request) error {
 func startTCP(t *testing.T, s *Server) string {
 	t.Helper()
 	s.RequestTimeout, s.LingerTimeout = cmp.Or(s.RequestTimeout, time.Hour), cmp.Or(s.LingerTimeout, time.Hour)
-	l := listenTCP(t)
-	serveOn(t, s, l)
-	return l.Addr().String()
+	return treetest.Serve(t, s.Serve)
 }
 
 func listenTCP(t testing.TB) net.Listener {
@@ -57,19 +55,6 @@ func listenTCP(t testing.TB) net.Listener {
 
 func serveOn(t *testing.T, s *Server, l net.Listener) {
 	t.Cleanup(serving(t, func(ctx context.Context) error { return s.Serve(ctx, l) }))
-}
-
-// serving serves until stop is called.
-func serving(t *testing.T, serve func(context.Context) error) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- serve(ctx) }()
-	return func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("serving: %v", err)
-		}
-	}
 }
 
 func dialTCP(t *testing.T, addr string) *net.TCPConn {

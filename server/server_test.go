@@ -52,13 +52,18 @@ func (p *pipes) dial() net.Conn {
 func start(t *testing.T, s *Server) (*pipes, func()) {
 	t.Helper()
 	p := newPipes()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- s.Serve(ctx, p) }()
-	return p, func() {
+	return p, serving(t, func(ctx context.Context) error { return s.Serve(ctx, p) })
+}
+
+// serving serves until stop is called.
+func serving(t *testing.T, serve func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx) }()
+	return func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("Serve: %v", err)
+			t.Errorf("serving: %v", err)
 		}
 	}
 }
