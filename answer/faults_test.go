@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
 	source "github.com/gophd/gophd/internal/source/sitemap"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -29,13 +29,9 @@ func TestChanges(t *testing.T) {
 	write := func(name, text string) time.Time {
 		t.Helper()
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, os.WriteFile(file, []byte(text), 0o644))
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		return info.ModTime()
 	}
 	write(".robots", "Crawl-delay: 0.001\n")
@@ -51,36 +47,17 @@ func TestChanges(t *testing.T) {
 		write(fmt.Sprintf("%05d.txt", i), "changed")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	maps := &source.Sitemaps{}
 	tree, err := site.Open(dir, site.Config{Files: true, Sitemaps: []string{"gopher://" + l.Addr().String() + "/0/sitemap.xml"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	maps.Site = tree
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 2)
-	go func() { ended <- tree.Run(ctx) }()
-	go func() {
-		ended <- (&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree, Beside: []answer.Source{maps}}}}).Serve(ctx, l)
-	}()
-	defer func() {
-		stop()
-		if err := errors.Join(<-ended, <-ended); err != nil {
-			t.Error(err)
-		}
-	}()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) { // until the tree was looked at
+	srv := &server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree, Beside: []answer.Source{maps}}}}
+	treetest.Run(t, tree.Run, func(ctx context.Context) error { return srv.Serve(ctx, l) })
+	treetest.Until(t, "the robot finds the changes", func() bool {
 		var out strings.Builder
 		err := changes(t.Context(), &client.Client{Agent: "examplebot"}, "gopher://"+l.Addr().String()+"/", since, &out)
 		got := out.String()
-		if err == nil && strings.HasSuffix(got, "\n3 requests\n") && strings.Count(got, "/0/000") >= 100 && strings.Count(got, "\n") < 200 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%v: %s", err, got)
-		}
-	}
+		return err == nil && strings.HasSuffix(got, "\n3 requests\n") && strings.Count(got, "/0/000") >= 100 && strings.Count(got, "\n") < 200
+	})
 }

@@ -141,7 +141,7 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 	}
 	treetest.Run(t, s.Run)
 	addr := treetest.Serve(t, func(ctx context.Context, l net.Listener) error { return srv.ServeProtocol(ctx, l, p) })
-	_, err := s.Snapshot(t.Context())
+	_, err = s.Snapshot(t.Context())
 	treetest.Must(t, err)
 	return func(request string) string {
 		c, err := net.Dial("tcp", addr)
