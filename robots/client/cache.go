@@ -27,7 +27,7 @@ type hostCache struct {
 	recent list.List // of *host
 	files  list.List // of *host, those with a file
 	bytes  int64     // of all hosts
-	saved  error     // the last of the Store, until Flush returns it
+	saved  error     // the last error of the Store, until Flush returns it
 }
 
 // host is the state of one origin.
@@ -44,12 +44,12 @@ type host struct {
 	fetching *flight       // nil: no fetch is under way
 }
 
-// memory is what the fetches of a host's file have told, besides the file.
+// memory is what the client learned by fetching a host's file, besides the file.
 type memory struct {
 	Tried    time.Time     `json:"tried,omitzero"`    // end of the last fetch
 	Failing  time.Time     `json:"failing,omitzero"`  // end of the first fetch of those that failed since; zero: the last did not
 	Had      bool          `json:"had,omitempty"`     // the last fetch that did not fail found a file
-	Holdoff  time.Duration `json:"holdoff,omitempty"` // what the host asked to be left alone after the last fetch
+	Holdoff  time.Duration `json:"holdoff,omitempty"` // how long the host asked for no requests after the last fetch
 	validity               // of the file
 }
 
@@ -101,7 +101,8 @@ func (c *Client) look(ctx context.Context, o dial.Origin) (*HostRules, *flight) 
 	return nil, h.fetching
 }
 
-// host returns the entry of an origin. The caller holds the lock.
+// host returns the entry of an origin, and adds it if there is none. The caller holds the
+// lock.
 func (c *Client) host(o dial.Origin) *host {
 	if e, ok := c.cache.hosts[o]; ok {
 		h := e.Value.(*host)
@@ -125,12 +126,11 @@ func (c *Client) host(o dial.Origin) *host {
 	return h
 }
 
-// maxLooked bounds how many hosts are looked at to find one that may be dropped.
+// maxLooked bounds how many hosts dropHost examines.
 const maxLooked = 32
 
-// dropHost forgets a host that has not been asked for long, if one of the oldest may
-// be asked again by now; else the cache grows. It reports whether it dropped one. The
-// caller holds the lock.
+// dropHost forgets one of the least recently used hosts that may be asked again. If there is
+// none, it returns false, and the cache grows. The caller holds the lock.
 func (c *Client) dropHost() bool {
 	for range min(maxLooked, len(c.cache.hosts)) {
 		e := c.cache.recent.Back()
@@ -147,6 +147,7 @@ func (c *Client) dropHost() bool {
 	return false
 }
 
+// dropFile forgets the file of a host. The caller holds the lock.
 func (c *Client) dropFile(h *host) {
 	if h.file != nil {
 		c.cache.files.Remove(h.file)
@@ -186,7 +187,7 @@ const (
 	lineBytes = 144
 )
 
-// count counts the bytes of a host anew. The caller holds the lock.
+// count updates how many bytes a host takes. The caller holds the lock.
 func (c *Client) count(h *host) {
 	size := hostBytes + h.pace.size() + int64(len(h.ETag)+len(h.Modified))
 	if h.err != nil {

@@ -42,7 +42,7 @@ import (
 // The limits of a Client (G2, R12, R13).
 const (
 	maxAge       = 24 * time.Hour
-	lapse        = 30 * 24 * time.Hour
+	lapse        = 30 * 24 * time.Hour // after which a host's old file does not count
 	fetchTimeout = 30 * time.Second
 	retryTime    = 5 * time.Minute
 	maxHosts     = 1 << 17
@@ -109,7 +109,7 @@ func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, e
 	return d, err
 }
 
-// decide asks the host of a URL.
+// decide returns the rules of a URL's host, and what they say of the URL.
 func (c *Client) decide(ctx context.Context, rawURL string) (*HostRules, robots.Decision, error) {
 	u, o, err := parse(rawURL)
 	if err != nil {

@@ -221,8 +221,8 @@ func (v validity) after(header http.Header) validity {
 	return next
 }
 
-// asRobotsFile returns why an answer holds no robots file, or nil. It sorts the status by RFC
-// 9309, section 2.3.1.
+// asRobotsFile returns why a reply has no robots file, or nil. It classifies the status by
+// RFC 9309, section 2.3.1.
 func (r *Reply) asRobotsFile(known validity) error {
 	isFile := r.Status/10 == 2 || r.Status == 0 // of Gemini or Gopher
 	status := r.Status

@@ -57,7 +57,7 @@ func (e *TooSoon) Error() string {
 // Is makes the error a context.DeadlineExceeded.
 func (e *TooSoon) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// update changes the pace. A nil Pace stays as it is.
+// update calls change with the lock held, but not for a nil Pace.
 func (p *Pace) update(change func()) {
 	if p == nil {
 		return
@@ -159,9 +159,7 @@ func (p *Pace) times() (last, hold time.Time) {
 }
 
 func (p *Pace) setTimes(last, hold time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last, p.hold = later(p.last, last), later(p.hold, hold)
+	p.update(func() { p.last, p.hold = later(p.last, last), later(p.hold, hold) })
 }
 
 // Wait returns when a request may start, and counts that request. If the context would end
@@ -173,7 +171,13 @@ func (p *Pace) Wait(ctx context.Context) error {
 	if p == nil {
 		return pause(ctx, time.Now().Add(thumbDelay), 0)
 	}
-	turn := p.queue()
+	var turn chan struct{}
+	p.update(func() {
+		if p.turn == nil {
+			p.turn = make(chan struct{}, 1)
+		}
+		turn = p.turn
+	})
 	select {
 	case turn <- struct{}{}:
 		defer func() { <-turn }()
@@ -184,36 +188,18 @@ func (p *Pace) Wait(ctx context.Context) error {
 		now := time.Now()
 		next := p.Next(now)
 		if !next.After(now) {
-			return p.start(ctx, now)
+			err := ctx.Err()
+			if err == nil {
+				p.update(func() { p.last = now })
+			}
+			return err
 		}
-		p.mu.Lock()
-		took := p.took
-		p.mu.Unlock()
+		var took time.Duration
+		p.update(func() { took = p.took })
 		if err := pause(ctx, next, took); err != nil {
 			return err
 		}
 	}
-}
-
-// queue returns the channel on which goroutines wait for their turn.
-func (p *Pace) queue() chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.turn == nil {
-		p.turn = make(chan struct{}, 1)
-	}
-	return p.turn
-}
-
-// start counts a request, unless the context has ended.
-func (p *Pace) start(ctx context.Context, now time.Time) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last = now
-	return nil
 }
 
 // pause waits until a time, if the context leaves a request that then starts as long as it

@@ -15,8 +15,8 @@ type plan struct {
 	minutes *[day]time.Duration // set if the interval differs
 }
 
-// Two intervals of a plan are none: unasked leaves a minute to the rule of
-// thumb, closed forbids requests in it. An interval of no time is kept as a nanosecond.
+// Two values of a plan are no intervals: unasked leaves a minute to the rule of thumb, closed
+// forbids requests in it. A Crawl-delay of 0 is kept as a nanosecond, since it is asked for.
 const (
 	unasked time.Duration = 0
 	closed  time.Duration = -1
@@ -31,7 +31,7 @@ func newPlan(fields []robots.Field, most time.Duration) plan {
 	for _, f := range fields {
 		switch f.Name {
 		case "crawl-delay":
-			// One beyond all limits comes with an error, and is kept.
+			// A delay beyond all limits comes with an error, but counts.
 			if d, err := readers.ParseCrawlDelay(f.Value); err == nil || d > 0 {
 				delay = max(delay, d, 1)
 			}

@@ -67,7 +67,7 @@ func (r *Reply) redirect() *url.URL {
 }
 
 // location returns where a redirect from a URL leads; nil: nowhere. HTTP leads to HTTP
-// and HTTPS, Gemini to Gemini. Without a URL it may be any of the web.
+// and HTTPS, Gemini to Gemini. A nil URL is one of HTTP.
 func location(from *url.URL, to string) *url.URL {
 	if from == nil {
 		from = &url.URL{Scheme: "http", Host: "host"}
@@ -95,7 +95,7 @@ func (r *Reply) slowDown() time.Duration {
 	return retryAfter(r.Header, time.Now())
 }
 
-// admit asks the host of a URL and waits for the time of the next request.
+// admit checks the robots file of a URL's host, and waits until a request may start.
 func (c *Client) admit(ctx context.Context, u *url.URL) (*HostRules, error) {
 	a, d, err := c.decide(ctx, u.String())
 	if err != nil {
@@ -196,8 +196,8 @@ func (t *Transport) base() http.RoundTripper {
 	return t.Base
 }
 
-// carried is what a Transport's requests for robots files, and those after a redirect,
-// take over from it.
+// carried is what a Transport passes in a context to its requests for robots files, and to
+// those after a redirect.
 type carried struct {
 	transport *Transport
 	agent     string        // the User-Agent

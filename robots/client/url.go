@@ -25,8 +25,7 @@ func robotsURLs(o dial.Origin) []*url.URL {
 	return places
 }
 
-// parse reads an URL that may come from anybody's page: a "%" that begins no
-// escape stands for itself.
+// parse parses a URL from any page: a "%" that begins no escape stands for itself.
 func parse(rawURL string) (*url.URL, dial.Origin, error) {
 	if len(rawURL) <= dial.MaxURL {
 		rawURL = mendURL(rawURL)
@@ -35,22 +34,19 @@ func parse(rawURL string) (*url.URL, dial.Origin, error) {
 	return u, o, bounded(err)
 }
 
-// mendURL escapes the "%" that begin no escape, behind the host.
+// mendURL escapes the "%" that begin no escape, after the host.
 func mendURL(rawURL string) string {
-	if _, rest, found := strings.Cut(rawURL, "://"); found {
-		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-			at := len(rawURL) - len(rest) + i
-			return rawURL[:at] + mendEscapes(rawURL[at:])
-		}
+	_, rest, _ := strings.Cut(rawURL, "://")
+	at := strings.IndexAny(rest, "/?#")
+	if at < 0 {
+		return rawURL
 	}
-	return rawURL
-}
 
-func mendEscapes(s string) string {
-	var b []byte
-	for i := range len(s) {
-		b = append(b, s[i])
-		if _, n := selector.DecodePercent(s[i:]); s[i] == '%' && n == 0 {
+	at += len(rawURL) - len(rest)
+	b := []byte(rawURL[:at])
+	for i := at; i < len(rawURL); i++ {
+		b = append(b, rawURL[i])
+		if _, n := selector.DecodePercent(rawURL[i:]); rawURL[i] == '%' && n == 0 {
 			b = append(b, "25"...)
 		}
 	}

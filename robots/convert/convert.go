@@ -29,7 +29,7 @@ type converter struct {
 	to   readers.Dialect
 	read int // bytes of groups
 	out  []byte
-	said map[string]bool // lines of the group that is written
+	said map[string]bool // lines that the current group has
 	lost []diag.Diagnostic
 	seen map[loss]bool
 }
@@ -87,8 +87,8 @@ func (c *converter) groups() {
 }
 
 // named returns the groups that bind each robot that the file names, by its name in lower
-// case, and those that bind everybody besides. To ask the file for each robot takes a
-// time that grows with the square of their number.
+// case, and those that bind everybody besides. (Asking the file for each robot would take
+// quadratic time.)
 func (c *converter) named() (own map[string][]robots.Group, loose []robots.Group) {
 	row := c.file.Dialect().Reader()
 	own = map[string][]robots.Group{}
@@ -188,8 +188,8 @@ func (c *converter) heading(name robots.Agent, two bool) {
 	}
 }
 
-// precedence warns if the patterns of Allow and Disallow lines change their lengths unequally:
-// where the longest decides, another rule may then win.
+// precedence warns if some patterns become longer than others do: where the longest decides,
+// another rule may then win.
 func (c *converter) precedence(line int, rules []converted, two bool) {
 	if !c.to.Reader().Allow {
 		return
@@ -244,7 +244,7 @@ func (c *converter) open() {
 	}
 }
 
-// size is about how many bytes a group has.
+// size estimates the bytes of a group.
 func size(g robots.Group) int {
 	const line = len("Disallow: ")
 	n := line * (len(g.Agents) + len(g.Usages))
@@ -257,7 +257,7 @@ func size(g robots.Group) int {
 	return n
 }
 
-// usage keeps a preference, where the dialect has a place for it.
+// usage writes a preference if the dialect has Content-Usage.
 func (c *converter) usage(u robots.Usage) {
 	pattern := u.Pattern
 	if pattern != "" {
@@ -310,7 +310,7 @@ func (c *converter) escapes(p string) bool {
 	return selector.Decoded(p) != p
 }
 
-// field keeps what the dialect has a place for.
+// field writes a field if the dialect has it.
 func (c *converter) field(f robots.Field) {
 	switch f.Name {
 	case "sitemap", "robot-version":
@@ -352,7 +352,7 @@ func (c *converter) delay(f robots.Field) {
 	c.line("Request-rate", readers.Rate{Documents: 1, Per: d}.String())
 }
 
-// sitemaps keeps the lines that belong to no group.
+// sitemaps writes the Sitemap lines, which belong to no group.
 func (c *converter) sitemaps() {
 	for l := range c.file.Lines() {
 		switch {

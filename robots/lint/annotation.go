@@ -37,10 +37,10 @@ func Annotation(dir string, data []byte) []diag.Diagnostic {
 	return l.find()
 }
 
-// Lines yields the lines of an annotation as gophd takes them: of the misspelt fields only
-// nearMisses count, and blanks of any kind around a field are no part of it, nor around the
-// value of a Disallow, a Final or a User-agent. odd reports whether a line has blanks
-// there, or around a Content-Usage, that are none of ASCII.
+// Lines yields the lines of an annotation as gophd interprets them. A misspelt field counts
+// if it is one of nearMisses. Blanks of any kind are trimmed from fields, and from the values
+// of Disallow, Final and User-agent. The second value reports whether a blank outside ASCII
+// was trimmed, or surrounds a Content-Usage.
 func Lines(data []byte) iter.Seq2[readers.Line, bool] {
 	text, _ := readers.DecodeUTF16(data)
 	lines := readers.NewScanner(readers.RFC9309, false, string(text)).Lines()
@@ -58,7 +58,7 @@ var nearMisses = []string{"user-agent", "disallow", "useragent", "user agent", "
 
 // taken returns a line as gophd interprets it in an annotation.
 func taken(line readers.Line) (_ readers.Line, odd bool) {
-	text := "" // to be cut again
+	text := "" // to be parsed again
 	switch field := trimBlanks(line.Field); {
 	case field != line.Field:
 		text = field + ":" + line.Value

@@ -12,19 +12,22 @@ import (
 // group checks the lines of one group together.
 func (l *linter) group(i int, g robots.Group) {
 	if len(g.Agents) == 0 {
-		l.loose(i, g)
+		l.outside(i, g)
 	} else {
 		l.agents(g)
-		l.hollow(i, g)
+		l.empty(i, g)
 		l.purposes(g)
-		l.experiment(g)
+		if g.Version == readers.Experimental {
+			l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL", "an odd version marks an experiment: the group is ignored")
+		}
 	}
 	l.rules(g)
 	l.usages(g)
 }
 
-// loose looks at lines that stand outside of any group.
-func (l *linter) loose(i int, g robots.Group) {
+// outside reports rules before the first User-agent line, or after a blank line that ended a
+// record.
+func (l *linter) outside(i int, g robots.Group) {
 	if len(g.Rules) == 0 || l.dir != "" || l.file.Dialect() == readers.GopherStrict {
 		return
 	}
@@ -39,7 +42,7 @@ func (l *linter) loose(i int, g robots.Group) {
 	}
 }
 
-// agents looks at the User-agent lines of a group.
+// agents checks the User-agent lines of a group.
 func (l *linter) agents(g robots.Group) {
 	whole := map[string]bool{} // names with a line of their own
 	for _, a := range g.Agents {
@@ -56,7 +59,7 @@ func (l *linter) agents(g robots.Group) {
 			l.notice(a.Line, "R3-AGENT", "only %q of %q is compared", a.Token, value)
 		}
 		if line := l.named[name]; line > 0 && name != "" {
-			l.again(a, line)
+			l.duplicate(a, line)
 		} else {
 			l.unreached(a)
 			l.named[name] = a.Line
@@ -82,8 +85,8 @@ func (l *linter) unreached(a robots.Agent) {
 	}
 }
 
-// stacked looks at a second User-agent line of a group. With other fields or a blank line
-// before it, it was most likely meant to begin another one.
+// stacked warns of a User-agent line that joins the group before it, although other fields or
+// a blank line separate the two: it was most likely meant to begin a group.
 func (l *linter) stacked(g robots.Group, n int) {
 	a, before := g.Agents[n], g.Agents[n-1]
 	// Fields are in order of lines, and there may be as many as agents.
@@ -134,7 +137,8 @@ func (l *linter) purposes(g robots.Group) {
 	}
 }
 
-func (l *linter) again(a robots.Agent, line int) {
+// duplicate reports a robot that a group above names, too.
+func (l *linter) duplicate(a robots.Agent, line int) {
 	switch l.file.Dialect() {
 	case readers.Standard1994, readers.Extended:
 		l.warn(a.Line, "S3-DUPLICATE", "%q was named in line %d: robots go by the first record", a.Token, line)
@@ -143,8 +147,8 @@ func (l *linter) again(a robots.Agent, line int) {
 	}
 }
 
-// hollow reports groups without rules.
-func (l *linter) hollow(i int, g robots.Group) {
+// empty reports a group without rules.
+func (l *linter) empty(i int, g robots.Group) {
 	if len(g.Rules)+len(g.Usages) > 0 {
 		return
 	}
@@ -162,7 +166,7 @@ func (l *linter) hollow(i int, g robots.Group) {
 	l.notice(line, "R1-EMPTY-GROUP", "a group without rules: its robots may fetch everything")
 }
 
-// rules looks for rules of a group that never decide.
+// rules reports the rules of a group that never decide.
 func (l *linter) rules(g robots.Group) {
 	normal := func(pattern string) string { return pattern }
 	if l.file.Dialect() == readers.RFC9309 {
@@ -198,7 +202,7 @@ func (l *linter) rules(g robots.Group) {
 	}
 	l.everything(g)
 	for _, r := range g.Rules {
-		// A file for Gopher has each rule twice: some readers put no slash first.
+		// A file for Gopher may state each rule without its slash, too.
 		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin && l.dir == "" {
 			l.warn(r.Line, "R5-NEVER", "the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
@@ -210,8 +214,8 @@ func hasRaw(pattern string) bool {
 	return !readers.Plain(strings.NewReplacer("%", "", "*", "", "$", "").Replace(pattern))
 }
 
-// everything looks for an Allow and a Disallow that both cover every path: the longer
-// pattern decides alone, and of equal ones the Allow.
+// everything reports an Allow and a Disallow that both match every path: only the longer one
+// has an effect, or the Allow if they are equally long.
 func (l *linter) everything(g robots.Group) {
 	if l.file.Dialect() != readers.RFC9309 {
 		return
@@ -237,7 +241,8 @@ func (l *linter) everything(g robots.Group) {
 	}
 }
 
-// noPath reports whether no path begins as a pattern does.
+// noPath reports whether a pattern matches no path, since it begins with neither a slash nor
+// a star.
 func (l *linter) noPath(pattern string) bool {
 	return l.file.Dialect().Web() && pattern != "" && pattern[0] != '/' && pattern[0] != '*'
 }
@@ -253,11 +258,4 @@ func (l *linter) overruled(a, b readers.Rule, end bool) {
 		return
 	}
 	l.warn(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins", b.Line)
-}
-
-// experiment looks for groups that Robot-version makes robots ignore.
-func (l *linter) experiment(g robots.Group) {
-	if g.Version == readers.Experimental {
-		l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL", "an odd version marks an experiment: the group is ignored")
-	}
 }

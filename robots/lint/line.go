@@ -14,9 +14,9 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// lines looks at each line alone.
+// lines checks each line alone.
 func (l *linter) lines() {
-	last, blank := readers.KindBlank, false // of the last line that means anything; a blank one came since
+	last, blank := readers.KindBlank, false // of the last line that means anything; a blank line follows it
 	for line, odd := range l.source {
 		l.bytes(line)
 		if odd {
@@ -48,20 +48,15 @@ func (l *linter) lines() {
 				break
 			}
 			l.field(line)
-			l.place(line, last)
+			if l.file.Dialect() == readers.Extended && last != readers.KindAgent && strings.EqualFold(line.Field, "robot-version") {
+				l.warn(line.Number, "C3-PLACE", "Robot-version counts only directly after User-agent")
+			}
 		}
 		last, blank = line.Kind, false
 	}
 }
 
-// place reports a Robot-version in a place where it has no effect.
-func (l *linter) place(line readers.Line, last readers.LineKind) {
-	if l.file.Dialect() == readers.Extended && last != readers.KindAgent && strings.EqualFold(line.Field, "robot-version") {
-		l.warn(line.Number, "C3-PLACE", "Robot-version counts only directly after User-agent")
-	}
-}
-
-// bytes looks for bytes that do not belong in a text file.
+// bytes reports bytes that do not belong in a text file.
 func (l *linter) bytes(line readers.Line) {
 	text := strings.TrimRight(line.Text, "\r\n")
 	if line.Number == 1 && strings.HasPrefix(text, "\ufeff") {
@@ -106,7 +101,7 @@ func (l *linter) forgiven(line readers.Line) {
 	l.fault(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not", line.Field, want)
 }
 
-// field looks at a line that is neither User-agent nor a rule.
+// field checks a line that is neither User-agent nor a rule.
 func (l *linter) field(line readers.Line) {
 	if readers.KnownField(line.Field) {
 		l.value(line)
@@ -119,7 +114,7 @@ func (l *linter) field(line readers.Line) {
 	l.warn(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot known to gophd on %s reads it", line.Field, readers.FieldsChecked)
 }
 
-// value looks at values that have a range.
+// value checks the values of fields that take only some.
 func (l *linter) value(line readers.Line) {
 	var err error
 	code := "VALUE"
@@ -162,7 +157,7 @@ func (l *linter) value(line readers.Line) {
 	}
 }
 
-// sitemap looks at the value of a Sitemap line: an absolute URL of the web.
+// sitemap checks the value of a Sitemap line: an absolute URL.
 func (l *linter) sitemap(line readers.Line) {
 	u, err := url.Parse(line.Value)
 	switch {
@@ -175,6 +170,7 @@ func (l *linter) sitemap(line readers.Line) {
 	}
 }
 
+// agent checks a User-agent line.
 func (l *linter) agent(line readers.Line) {
 	d := l.file.Dialect()
 	word := readers.ProductToken(line.Value)
@@ -202,7 +198,7 @@ func (l *linter) agent(line readers.Line) {
 	}
 }
 
-// rule looks at an Allow or Disallow line.
+// rule checks an Allow, Disallow or Final line.
 func (l *linter) rule(line readers.Line) {
 	d := l.file.Dialect()
 	if line.Kind == readers.KindAllow && !d.Reader().Allow {

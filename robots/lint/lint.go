@@ -31,7 +31,7 @@ import (
 type linter struct {
 	file   *robots.File
 	dir    string                        // of an annotation; "" for a file
-	source iter.Seq2[readers.Line, bool] // the lines, and whether odd blanks stand around them
+	source iter.Seq2[readers.Line, bool] // the lines; true if a blank outside ASCII surrounds the field or the value
 	groups []robots.Group
 	more   int            // diagnostics left out
 	named  map[string]int // the line in which a robot was first named
@@ -58,14 +58,14 @@ func File(f *robots.File) []diag.Diagnostic {
 			}
 		}
 	}}
-	if l.groups = f.Groups(); l.nothing() { // whatever its size and its lines are, they say no more
+	if l.groups = f.Groups(); l.nothing() { // so its lines and its size do not matter
 		return l.found
 	}
 	l.size()
 	return l.find()
 }
 
-// find looks at the lines and the groups.
+// find checks the lines and the groups.
 func (l *linter) find() []diag.Diagnostic {
 	l.named, l.cut, l.apart = map[string]int{}, map[int]string{}, map[int]bool{}
 	l.lines()
@@ -102,7 +102,7 @@ func (l *linter) fold() {
 	}
 }
 
-// size looks at the file as a whole.
+// size reports a file that robots may not read to its end.
 func (l *linter) size() {
 	switch n := l.file.Size(); {
 	case l.file.Truncated():
@@ -114,8 +114,8 @@ func (l *linter) size() {
 	}
 }
 
-// nothing reports a file without a line for robots, and a web page, even one in which some
-// line looks like a field.
+// nothing reports a file that robots cannot read, one without a line for them, and a web
+// page, even if some line of it looks like a field. It returns true if it reports one.
 func (l *linter) nothing() bool {
 	if err := l.file.Readable(); err != nil {
 		l.warn(0, "R10-BYTES", "%v: robots should stay away from the host", err)
@@ -151,8 +151,7 @@ func (l *linter) notice(line int, code, format string, args ...any) {
 	l.add(diag.Notice, line, code, format, args...)
 }
 
-// maxFound bounds the diagnostics: a file that was made to have more is not read
-// to its end by anybody.
+// maxFound bounds the diagnostics of a file.
 const maxFound = 1000
 
 func (l *linter) add(s diag.Severity, line int, code, format string, args ...any) {

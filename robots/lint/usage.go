@@ -8,8 +8,8 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// usages looks at the Content-Usage lines of a group. The one with the longest
-// path is the only one that counts.
+// usages checks the Content-Usage lines of a group. Of the lines that match a path only the
+// one with the longest path counts.
 func (l *linter) usages(g robots.Group) {
 	lines := map[string]int{} // the first line of a path
 	var general robots.Usage  // the first line without a path
@@ -44,7 +44,7 @@ func (l *linter) usages(g robots.Group) {
 	}
 }
 
-// usage looks at one Content-Usage line, and reports whether it is a rule.
+// usage checks one Content-Usage line. It returns false if the line states nothing.
 func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil {
@@ -76,8 +76,8 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	return s, true
 }
 
-// forgets warns if a line with a path does not state the uses that the general line
-// withholds: below the path nothing withholds them.
+// forgets warns if a line with a path does not repeat an n of the line without a path: below
+// the path that n does not hold.
 func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil || u.Pattern == "" {
@@ -90,7 +90,7 @@ func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 	}
 }
 
-// signal looks at the value of a Content-Signal line.
+// signal checks the value of a Content-Signal line.
 func (l *linter) signal(line readers.Line) {
 	var keys []string
 	for _, c := range robots.Categories() {
@@ -108,7 +108,7 @@ func (l *linter) signal(line readers.Line) {
 	}
 }
 
-// license looks at the value of a License line (RSL 1.0).
+// license checks the value of a License line (RSL 1.0).
 func (l *linter) license(line readers.Line) {
 	if u, err := url.Parse(line.Value); err != nil || !u.IsAbs() {
 		l.warn(line.Number, "LICENSE", "%q is no absolute URL", line.Value)
