@@ -209,7 +209,7 @@ func TestMadeWithinBounds(t *testing.T) {
 }
 
 // TestNewcomersFindEveryPackage: CONTRIBUTING.md names each package, or is about
-// tests, examples and tools in general.
+// tests, examples and tools in general. The files that it names exist.
 func TestNewcomersFindEveryPackage(t *testing.T) {
 	page, err := os.ReadFile("../../CONTRIBUTING.md")
 	if err != nil {
@@ -221,6 +221,11 @@ func TestNewcomersFindEveryPackage(t *testing.T) {
 		}
 		if !regexp.MustCompile("[`(]" + regexp.QuoteMeta(s.dir()) + "[`)]").Match(page) {
 			t.Errorf("CONTRIBUTING.md does not say what package %s is for", s.dir())
+		}
+	}
+	for _, m := range regexp.MustCompile("`([\\w-]+/[\\w/-]+\\.\\w+)`").FindAllSubmatch(page, -1) {
+		if _, err := os.Stat("../../" + string(m[1])); err != nil {
+			t.Errorf("CONTRIBUTING.md names a file: %v", err)
 		}
 	}
 }
