@@ -24,8 +24,8 @@ func TestUMN(t *testing.T) {
 			"iAll of it\ni  is here\n1dir\t/dir/\n0a.txt\t/a.txt\niOne \nitwo\n0b.txt\t/b.txt\n0c.txt\t/c.txt\n"},
 		{"nothing of use", map[string]string{".names": "Some text.\n\nAdmin=me\nTTL=1\n\nName=No path\n", ".Links": ""},
 			"1dir\t/dir/\n0a.txt\t/a.txt\n0b.txt\t/b.txt\n0c.txt\t/c.txt\niNo path\n"},
-		{"bad fields", map[string]string{".names": "Path=./a.txt\nName=a\x1b[1mb\x07\nType=\x01\nNumb=x\n\nName=Bad\nPath=/x\x01\n\nName=Port\nPath=/\nHost=h\nPort=99999\n\nName=Up\nPath=../../etc/passwd\nType=0\n"},
-			"1dir\t/dir/\n0ab \t/a.txt\n0b.txt\t/b.txt\n0c.txt\t/c.txt\niBad\niPort\n0Up\t/etc/passwd\n"},
+		{"bad fields", map[string]string{".names": "Path=./a.txt\nName=a\x1b[1mb\x07\nType=\x01\nNumb=x\n\nName=Bad\nPath=/x\x01\n\nName=Port\nPath=/\nHost=h\nPort=99999\n\nName=Up\nPath=../../etc/passwd\nType=0\n\nName=Short\nPath=x\n"},
+			"1dir\t/dir/\n0ab \t/a.txt\n0b.txt\t/b.txt\n0c.txt\t/c.txt\niBad\niPort\n0Up\t/etc/passwd\n1Short\t/x\n"},
 		{"a program", map[string]string{".Links": "Name=Guests\nType=7\nPath=/cgi-bin/guests\n"}, "1dir\t/dir/\n0a.txt\t/a.txt\n0b.txt\t/b.txt\n0c.txt\t/c.txt\niGuests\n"},
 		{"not with a map", map[string]string{"gophermap": "Map\n", ".names": "Name=x\nPath=/\n"}, "iMap\n"},
 	} {
