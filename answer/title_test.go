@@ -30,6 +30,8 @@ func TestHeading(t *testing.T) {
 		"日記\n":                                 "日記",
 		"▒▒▒▒▒\n":                              "",
 		"# Closed #\n":                         "Closed",
+		"- Item\n":                             "",
+		"+ Item\n":                             "",
 		"// Package x\n\npackage x\n":          "",
 		strings.Repeat("x", 300):               "",
 		strings.Repeat("y", 40000):             "",
