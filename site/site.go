@@ -115,7 +115,7 @@ type Config struct {
 type Reload struct {
 	Start       time.Time
 	Took        time.Duration
-	Everything  bool // the whole tree was read
+	Everything  bool // the whole tree of the root was read
 	Directories int  // the number of directories read; 0 if Everything
 
 	// Err reports that the tree could not be read, so that the old Snapshot stays; or that
