@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
@@ -107,8 +106,8 @@ func siteFields(fields []siteField) (s SiteFields) {
 
 // usageLine is a Content-Usage line. Its pattern is a literal path.
 type usageLine struct {
-	rule                  // its value is the dictionary
-	said robots.Statement // without what states nothing
+	rule                   // its value is the dictionary
+	said readers.Statement // without what states nothing
 }
 
 // usage reads a Content-Usage line: "[path] preferences". Without a path it applies to
@@ -124,7 +123,7 @@ func (r *reader) usage(l readers.Line) {
 		path, list, _ = strings.Cut(strings.Replace(list, "\t", " ", 1), " ")
 	}
 	list = strings.Trim(list, " \t")
-	said, err := robots.ParseUsage(list)
+	said, err := readers.ParseUsage(list)
 	if err != nil {
 		return
 	}
@@ -135,8 +134,8 @@ func (r *reader) usage(l readers.Line) {
 	}
 	r.now.prefers = true
 	f, ok := r.pattern(path)
-	said = slices.DeleteFunc(said, func(s robots.Stated) bool {
-		return s.Preference == robots.Unstated || onlyNo && s.Preference != robots.No
+	said = slices.DeleteFunc(said, func(s readers.Stated) bool {
+		return s.Preference == readers.Unstated || onlyNo && s.Preference != readers.No
 	})
 	if !ok || r.nobody {
 		return
@@ -149,7 +148,7 @@ func (r *reader) usage(l readers.Line) {
 type use struct {
 	*usageLine                       // the first that is about the path
 	states     map[string]*usageLine // by key: which line states it
-	values     map[string]robots.Preference
+	values     map[string]readers.Preference
 	over       []changed
 }
 
@@ -160,9 +159,9 @@ type changed struct {
 }
 
 // statement returns the line's preferences, sorted by key.
-func (u *use) statement() (s robots.Statement) {
+func (u *use) statement() (s readers.Statement) {
 	for _, key := range slices.Sorted(maps.Keys(u.values)) {
-		s = append(s, robots.Stated{Key: key, Preference: u.values[key]})
+		s = append(s, readers.Stated{Key: key, Preference: u.values[key]})
 	}
 	return s
 }
@@ -232,19 +231,19 @@ func useOf(lines []stated, at *usageLine) *use {
 		}
 		for _, said := range s.said {
 			states[named{s.of, said.Key}] = true
-			if by := refuses[said.Key]; said.Preference == robots.No && !slices.Contains(by, s.of) {
+			if by := refuses[said.Key]; said.Preference == readers.No && !slices.Contains(by, s.of) {
 				refuses[said.Key] = append(by, s.of)
 			}
 		}
 	}
 
-	u := &use{usageLine: at, states: map[string]*usageLine{}, values: map[string]robots.Preference{}}
+	u := &use{usageLine: at, states: map[string]*usageLine{}, values: map[string]readers.Preference{}}
 	longest := map[string]int{}
 	for _, s := range lines {
 		for _, said := range s.said {
 			key := said.Key
 			isAbove := func(n *note) bool { return strings.HasPrefix(s.of.sel, n.sel) }
-			if !s.own && (states[named{s.of, key}] || said.Preference == robots.Yes && slices.ContainsFunc(refuses[key], isAbove)) {
+			if !s.own && (states[named{s.of, key}] || said.Preference == readers.Yes && slices.ContainsFunc(refuses[key], isAbove)) {
 				continue
 			}
 			if len(s.uri) > longest[key] || said.Preference > u.values[key] {
@@ -256,11 +255,11 @@ func useOf(lines []stated, at *usageLine) *use {
 	// Note what changes what another annotation refuses.
 	for _, key := range slices.Sorted(maps.Keys(u.values)) {
 		yes := u.states[key]
-		if u.values[key] != robots.Yes || yes.uri != at.uri {
+		if u.values[key] != readers.Yes || yes.uri != at.uri {
 			continue
 		}
 		for _, s := range lines {
-			if s.of != yes.of && s.said.Of(key) == robots.No {
+			if s.of != yes.of && s.said.Of(key) == readers.No {
 				u.over = append(u.over, changed{key, yes, s.usageLine})
 			}
 		}
@@ -273,7 +272,7 @@ func useOf(lines []stated, at *usageLine) *use {
 func (n *note) refusals() (list []*usageLine) {
 	for _, g := range n.joinable {
 		for _, u := range g.prefs {
-			if said := slices.DeleteFunc(slices.Clone(u.said), func(s robots.Stated) bool { return s.Preference != robots.No }); len(said) > 0 {
+			if said := slices.DeleteFunc(slices.Clone(u.said), func(s readers.Stated) bool { return s.Preference != readers.No }); len(said) > 0 {
 				list = append(list, &usageLine{u.rule, said})
 			}
 		}

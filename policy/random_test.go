@@ -249,7 +249,7 @@ func preferred(policies siteMeaning, data []byte) (list []string) {
 				continue
 			}
 			for _, said := range file.Usage(robot, uri) {
-				if said.Preference != robots.Unstated {
+				if said.Preference != readers.Unstated {
 					got[said.Key] = said.Preference.String()
 				}
 			}

@@ -296,7 +296,7 @@ func (c *Compiled) ownLine(agent string, r *rule) *RuleSource {
 }
 
 // usageSource is the line of an annotation that states a preference of the file.
-func (c *Compiled) usageSource(agent string, stated robots.Stated) *RuleSource {
+func (c *Compiled) usageSource(agent string, stated readers.Stated) *RuleSource {
 	src := c.Source(stated.Line)
 	if src == nil || c.sources[stated.Line-1].use == nil {
 		return src

@@ -10,6 +10,25 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
+// The vocabulary of preferences; see there.
+type (
+	Category   = readers.Category
+	Signal     = readers.Signal
+	Preference = readers.Preference
+	Stated     = readers.Stated
+	Statement  = readers.Statement
+)
+
+// The preferences.
+const (
+	Unstated = readers.Unstated
+	Yes      = readers.Yes // y: the use is allowed
+	No       = readers.No  // n: it is not
+)
+
+// ParseUsage reads the dictionary of a Content-Usage line; see [readers.ParseUsage].
+func ParseUsage(value string) (Statement, error) { return readers.ParseUsage(value) }
+
 // usageIndex finds what the Content-Usage lines of a robot state, by path.
 type usageIndex struct {
 	matcher *readers.Matcher // Ref is a place in stated
@@ -41,11 +60,13 @@ func (r *Rules) compileUsage() *usageIndex {
 				continue
 			}
 			path, value := splitUsage(rec.Value)
-			dict, err := parseDictionary(value)
+			stated, err := ParseUsage(value)
 			if err != nil {
 				continue
 			}
-			stated := statementOf(dict, int(rec.Line))
+			for i := range stated {
+				stated[i].Line = int(rec.Line)
+			}
 			if path == "" {
 				x.general = x.general.Combine(stated)
 				continue

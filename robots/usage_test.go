@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // usages: what is stated of a path, as "key=value@line"; "none" is an empty
@@ -138,7 +140,7 @@ func TestUsageIsBounded(t *testing.T) {
 // TestVocabulary: the table is one that everything can be made from.
 func TestVocabulary(t *testing.T) {
 	keys, signals := map[string]bool{"": true}, map[string]bool{"": true}
-	for i, c := range Categories() {
+	for i, c := range readers.Categories() {
 		if c.Key == "" && c.Signal == "" || keys[c.Key] && c.Key != "" || signals[c.Signal] && c.Signal != "" || c.Meaning == "" {
 			t.Errorf("row %d: %+v", i, c)
 		}
@@ -146,7 +148,7 @@ func TestVocabulary(t *testing.T) {
 			t.Errorf("%s is replaced by %s", c.Key, c.Instead)
 		}
 	}
-	if got := strings.Join(UnknownKeys("search=n, zz=1, train-ai, ab=y, zz=2"), " "); got != "zz ab" {
+	if got := strings.Join(readers.UnknownKeys("search=n, zz=1, train-ai, ab=y, zz=2"), " "); got != "zz ab" {
 		t.Errorf("unknown keys %s", got)
 	}
 }
@@ -172,10 +174,10 @@ func TestEditions(t *testing.T) {
 			}
 		}
 	}
-	if last := editions[len(editions)-1].Date; VocabularyChecked < last {
-		t.Errorf("checked on %s, but the last edition is of %s", VocabularyChecked, last)
+	if last := editions[len(editions)-1].Date; readers.VocabularyChecked < last {
+		t.Errorf("checked on %s, but the last edition is of %s", readers.VocabularyChecked, last)
 	}
-	for _, c := range Categories() {
+	for _, c := range readers.Categories() {
 		if c.Key != "" && (c.Since != since[c.Key] || c.Until != until[c.Key]) {
 			t.Errorf("%s: %q to %q, in the editions %q to %q", c.Key, c.Since, c.Until, since[c.Key], until[c.Key])
 		}

@@ -48,7 +48,7 @@ func (a *HostRules) Preferences(rawURL string, header http.Header) []Preference 
 		if f.Name != "content-signal" {
 			continue
 		}
-		for _, s := range robots.ParseSignals(f.Value) {
+		for _, s := range readers.ParseSignals(f.Value) {
 			switch {
 			case !s.IsValid():
 			case s.Category.Key == "":

@@ -50,7 +50,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 // "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
 // Content-Usage has no words for.
 func usageOf(signal string) (usage robots.Statement, lost []string) {
-	for _, s := range robots.ParseSignals(signal) {
+	for _, s := range readers.ParseSignals(signal) {
 		if !s.IsValid() || s.Category.Key == "" {
 			lost = append(lost, s.Text)
 			continue
@@ -90,7 +90,7 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 			default:
 				site = site.Combine(s)
 				_, missing := signalOf(s)
-				missing = append(missing, robots.UnknownKeys(u.Value)...)
+				missing = append(missing, readers.UnknownKeys(u.Value)...)
 				for _, pair := range missing[:min(len(missing), 5)] {
 					r.lose(u.Line, "the preference %q: Content-Signal has no word for it", pair)
 				}
@@ -125,7 +125,7 @@ func agentsOf(g robots.Group) string {
 // signalOf is the inverse of [usageOf].
 func signalOf(usage robots.Statement) (signal string, lost []string) {
 	var all []string
-	for _, c := range robots.Categories() {
+	for _, c := range readers.Categories() {
 		switch p := usage.Of(c.Key); {
 		case c.Key == "" || p == robots.Unstated:
 		case c.Signal == "":

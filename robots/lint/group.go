@@ -124,7 +124,7 @@ func (l *linter) purposes(g robots.Group) {
 	denies := slices.ContainsFunc(g.Rules, func(r readers.Rule) bool { return !r.Allow && r.Pattern != "" })
 	for _, a := range g.Agents {
 		name := strings.ToLower(a.Token)
-		isUse := slices.ContainsFunc(robots.Categories(), func(c robots.Category) bool {
+		isUse := slices.ContainsFunc(readers.Categories(), func(c readers.Category) bool {
 			return (name == c.Key || name == c.Signal) && c.Key != "" && c.Until == ""
 		})
 		switch {

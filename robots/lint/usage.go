@@ -55,15 +55,15 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 		l.fault(u.Line, "U2-USAGE", "a path of Content-Usage has no * and no $: an n counts for %q, a y does not", u.Pattern[:at])
 	}
 	l.unaskable(u.Line, u.Pattern)
-	switch unknown := robots.UnknownKeys(u.Value); len(unknown) {
+	switch unknown := readers.UnknownKeys(u.Value); len(unknown) {
 	case 0:
 	case 1:
-		l.notice(u.Line, "U3-USAGE-KEY", "%q is not in the vocabulary of %s: robots ignore it", unknown[0], robots.VocabularyChecked)
+		l.notice(u.Line, "U3-USAGE-KEY", "%q is not in the vocabulary of %s: robots ignore it", unknown[0], readers.VocabularyChecked)
 	default:
-		l.notice(u.Line, "U3-USAGE-KEY", "%q and %d more are not in the vocabulary of %s: robots ignore them", unknown[0], len(unknown)-1, robots.VocabularyChecked)
+		l.notice(u.Line, "U3-USAGE-KEY", "%q and %d more are not in the vocabulary of %s: robots ignore them", unknown[0], len(unknown)-1, readers.VocabularyChecked)
 	}
 	for _, p := range s {
-		switch c, _ := robots.CategoryOf(p.Key); {
+		switch c, _ := readers.CategoryOf(p.Key); {
 		case c.Instead != "":
 			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: write %q, as since %s", p.Key, c.Instead, c.Until)
 		case c.Until != "":
@@ -93,12 +93,12 @@ func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 // signal checks the value of a Content-Signal line.
 func (l *linter) signal(line readers.Line) {
 	var keys []string
-	for _, c := range robots.Categories() {
+	for _, c := range readers.Categories() {
 		if c.Signal != "" {
 			keys = append(keys, c.Signal)
 		}
 	}
-	for _, s := range robots.ParseSignals(line.Value) {
+	for _, s := range readers.ParseSignals(line.Value) {
 		switch {
 		case s.Category.Signal == "":
 			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", s.Key, strings.Join(keys, ", "))

@@ -50,8 +50,8 @@ func (c *Command) Kit(ctx context.Context) error {
 
 // outdated returns a line if the keys of preferences were compared with their sources long ago.
 func outdated(now time.Time) string {
-	if at, err := time.Parse(time.DateOnly, robots.VocabularyChecked); err == nil && now.Sub(at) > 183*24*time.Hour {
-		return "its preference keys date from " + robots.VocabularyChecked + ": more than six months old\n"
+	if at, err := time.Parse(time.DateOnly, readers.VocabularyChecked); err == nil && now.Sub(at) > 183*24*time.Hour {
+		return "its preference keys date from " + readers.VocabularyChecked + ": more than six months old\n"
 	}
 	return ""
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/treetest"
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/kit"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // The kit of a tree says what its annotations say, and that RFC 9309 reads so.
@@ -45,8 +45,8 @@ func TestKitOfTree(t *testing.T) {
 
 // TestOutdated: after six months the kit says how old its vocabulary is.
 func TestOutdated(t *testing.T) {
-	at, err := time.Parse(time.DateOnly, robots.VocabularyChecked)
-	if err != nil || outdated(at.AddDate(0, 5, 0)) != "" || !strings.Contains(outdated(at.AddDate(0, 7, 0)), robots.VocabularyChecked) {
+	at, err := time.Parse(time.DateOnly, readers.VocabularyChecked)
+	if err != nil || outdated(at.AddDate(0, 5, 0)) != "" || !strings.Contains(outdated(at.AddDate(0, 7, 0)), readers.VocabularyChecked) {
 		t.Errorf("%v, %q", err, outdated(at.AddDate(0, 7, 0)))
 	}
 }

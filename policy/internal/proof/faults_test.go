@@ -201,12 +201,12 @@ func leaksPreferences(in Input) (list []string) {
 		for _, sel := range sites.Selectors(policies.Patterns()) {
 			want, got := p.Prefers(sel), file.Usage(robot, readers.URI.Of(sel))
 			for key, value := range want {
-				if value == "n" && got.Of(key) != robots.No {
+				if value == "n" && got.Of(key) != readers.No {
 					list = append(list, fmt.Sprintf("%s: %s %s", robot, sel, key))
 				}
 			}
 			for _, s := range got {
-				if s.Preference == robots.Yes && want[s.Key] != "y" {
+				if s.Preference == readers.Yes && want[s.Key] != "y" {
 					list = append(list, fmt.Sprintf("%s: %s %s", robot, sel, s.Key))
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
@@ -45,7 +44,7 @@ type rule struct {
 type statement struct {
 	source
 	path   readers.Pattern // a prefix
-	states map[string]robots.Preference
+	states map[string]readers.Preference
 }
 
 // group has the lines for some robots.
@@ -247,13 +246,13 @@ func statementOf(value string, from source) *statement {
 	}
 
 	p, ok := patternBelow(from.dir, path)
-	list, err := robots.ParseUsage(strings.TrimFunc(clean, isASCIIBlank))
+	list, err := readers.ParseUsage(strings.TrimFunc(clean, isASCIIBlank))
 	if !ok || err != nil {
 		return nil
 	}
-	states := map[string]robots.Preference{}
+	states := map[string]readers.Preference{}
 	for _, s := range list {
-		if s.Preference == robots.No || s.Preference == robots.Yes && !faulty {
+		if s.Preference == readers.No || s.Preference == readers.Yes && !faulty {
 			states[s.Key] = s.Preference
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -384,9 +383,9 @@ func (c *checker) kinds(notes []*annotation) (robots []string) {
 // forbidding returns a statement without what it permits.
 func (s *statement) forbidding() *statement {
 	only := *s
-	only.states = map[string]robots.Preference{}
+	only.states = map[string]readers.Preference{}
 	for key, p := range s.states {
-		if p == robots.No {
+		if p == readers.No {
 			only.states[key] = p
 		}
 	}
@@ -449,11 +448,11 @@ func (p *policy) prefers(path string) map[string]stated {
 		for _, s := range list {
 			value := s.states[key]
 			idle := !s.named && slices.ContainsFunc(list, func(o stated) bool {
-				above := len(o.dir) < len(s.dir) && o.states[key] == robots.No && value == robots.Yes
+				above := len(o.dir) < len(s.dir) && o.states[key] == readers.No && value == readers.Yes
 				return o.named && (o.dir == s.dir || above)
 			})
 			best, ok := result[key]
-			if !idle && (!ok || s.path.Size > best.path.Size || s.path.Size == best.path.Size && value == robots.No) {
+			if !idle && (!ok || s.path.Size > best.path.Size || s.path.Size == best.path.Size && value == readers.No) {
 				result[key] = s
 			}
 		}

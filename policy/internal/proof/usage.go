@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 )
@@ -13,7 +12,7 @@ import (
 type usage struct {
 	path   string // in URI form
 	exact  bool   // the path is literal
-	states robots.Statement
+	states readers.Statement
 	line   int
 }
 
@@ -23,7 +22,7 @@ func (g *fileGroup) addUsage(l readers.Line) {
 		end := strings.IndexAny(value+" ", " \t")
 		path, value = value[:end], strings.TrimLeft(value[end:], " \t")
 	}
-	if states, err := robots.ParseUsage(value); err == nil {
+	if states, err := readers.ParseUsage(value); err == nil {
 		literal := !strings.ContainsAny(path, "*$")
 		g.usages = append(g.usages, usage{readers.URI.Of(selector.Decoded(path)), literal, states, l.Number})
 	}
@@ -91,7 +90,7 @@ func (c *checker) compareUsage(robot string, p *policy) {
 }
 
 // compareKeys records what a line states otherwise than the annotations.
-func (c *checker) compareKeys(row int, robot, path string, got robots.Statement, want map[string]stated, line int) {
+func (c *checker) compareKeys(row int, robot, path string, got readers.Statement, want map[string]stated, line int) {
 	note := func(leak bool, by stated) {
 		f := Finding{Leak: leak, Pattern: path, Written: line, Examples: []string{selector.Decoded(path)}}
 		if by.statement != nil {
@@ -101,12 +100,12 @@ func (c *checker) compareKeys(row int, robot, path string, got robots.Statement,
 	}
 	for key, by := range want {
 		if got.Of(key) != by.states[key] {
-			note(by.states[key] == robots.No || got.Of(key) == robots.Yes, by)
+			note(by.states[key] == readers.No || got.Of(key) == readers.Yes, by)
 		}
 	}
 	for _, s := range got {
-		if _, ok := want[s.Key]; !ok && s.Preference != robots.Unstated {
-			note(s.Preference == robots.Yes, stated{})
+		if _, ok := want[s.Key]; !ok && s.Preference != readers.Unstated {
+			note(s.Preference == readers.Yes, stated{})
 		}
 	}
 }

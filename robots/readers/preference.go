@@ -1,4 +1,4 @@
-package robots
+package readers
 
 // The vocabulary of preferences about use: one table, from which everything that
 // reads, writes, checks or converts preferences takes its keys.
@@ -169,7 +169,7 @@ func ParseUsage(value string) (Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return statementOf(dict, 0), nil
+	return statementOf(dict), nil
 }
 
 func parseDictionary(value string) (*httpsfv.Dictionary, error) {
@@ -204,9 +204,8 @@ var byKey = func() (keys []string) {
 	return keys
 }()
 
-// statementOf returns what a dictionary in some line states of the keys of the table. It
-// is never nil.
-func statementOf(dict *httpsfv.Dictionary, line int) Statement {
+// statementOf returns what a dictionary states of the keys of the table. It is never nil.
+func statementOf(dict *httpsfv.Dictionary) Statement {
 	s := Statement{}
 	for _, key := range byKey {
 		member, there := dict.Get(key)
@@ -222,7 +221,7 @@ func statementOf(dict *httpsfv.Dictionary, line int) Statement {
 				stated = No
 			}
 		}
-		s = append(s, Stated{key, stated, line})
+		s = append(s, Stated{Key: key, Preference: stated})
 	}
 	return s
 }
