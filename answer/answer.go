@@ -312,6 +312,18 @@ func (q *Asked) Builder() *menu.Builder {
 	if h.Runner != nil {
 		run = q.run
 	}
-	return &menu.Builder{Run: run, FS: q.View, Host: q.Request.Host, Port: q.Request.Port, BuildOptions: h.BuildOptions, Colors: q.Format != nil && q.Format.Colors,
-		Version: h.Version, Client: q.client, Users: users(q.View), Hosts: h.Hosts, Answers: h.Programs, Own: q.Own}
+	return &menu.Builder{
+		Run:          run,
+		FS:           q.View,
+		Host:         q.Request.Host,
+		Port:         q.Request.Port,
+		BuildOptions: h.BuildOptions,
+		Colors:       q.Format != nil && q.Format.Colors,
+		Version:      h.Version,
+		Client:       q.client,
+		Users:        users(q.View),
+		Hosts:        h.Hosts,
+		Answers:      h.Programs,
+		Own:          q.Own,
+	}
 }

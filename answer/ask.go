@@ -85,7 +85,12 @@ func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	if a := h.kept(r, f, looking(r.Context())); a != nil {
 		return a, a.err
 	}
-	v := visit{Asked: Asked{Host: h, Request: r, Format: f, View: h.view(r.Context(), f)}}
+	v := visit{Asked: Asked{
+		Host:    h,
+		Request: r,
+		Format:  f,
+		View:    h.view(r.Context(), f),
+	}}
 	return v.answer()
 }
 
@@ -110,7 +115,13 @@ func (v *visit) answer() (*Value, error) {
 	case errors.As(err, &moved):
 		return moved.answer(), nil
 	case errors.Is(err, fs.ErrNotExist) && v.closedName():
-		return (&pointer{menu.Item{Type: menu.TypeText, Label: "/" + v.Request.Selector, Selector: "/" + v.Request.Selector, Host: v.Request.Host, Port: v.Request.Port}}).answer(), nil
+		return (&pointer{menu.Item{
+			Type:     menu.TypeText,
+			Label:    "/" + v.Request.Selector,
+			Selector: "/" + v.Request.Selector,
+			Host:     v.Request.Host,
+			Port:     v.Request.Port,
+		}}).answer(), nil
 	case errors.Is(err, fs.ErrNotExist):
 		for _, s := range append([]Source{documents{}}, v.Host.Beside...) {
 			if !s.Answers(v.Request.Selector) {
@@ -179,21 +190,33 @@ func (documents) Answers(sel string) bool {
 // Answer returns the document.
 func (documents) Answer(q *Asked) (*Value, error) {
 	if strings.TrimPrefix(q.Request.Selector, "/") == "caps.txt" {
-		return &Value{Class: File, Selector: "/caps.txt", Type: menu.TypeText, Body: menu.Caps(q.Host.Version, robotsCaps(q.Host.Site.Now(), q.Request.Host))}, nil
+		return &Value{
+			Class:    File,
+			Selector: "/caps.txt",
+			Type:     menu.TypeText,
+			Body:     menu.Caps(q.Host.Version, robotsCaps(q.Host.Site.Now(), q.Request.Host)),
+		}, nil
 	}
 	a, err := q.Host.robots(q.Request)
 	if err != nil {
 		return nil, err
 	}
 	const head = "What robots may fetch here. They read this file at the selector\nrobots.txt; this is a copy for people.\n\n"
-	return &Value{Class: File, Selector: "/" + aboutName, Type: menu.TypeText, Title: "What robots may fetch here", Body: append([]byte(head), a.Body...)}, nil
+	return &Value{
+		Class:    File,
+		Selector: "/" + aboutName,
+		Type:     menu.TypeText,
+		Title:    "What robots may fetch here",
+		Body:     append([]byte(head), a.Body...),
+	}, nil
 }
 
 // isLocal reports whether an item links to this site, on the port of the request. Host names
 // are compared without regard to case and a final dot.
 func (q *Asked) isLocal(it menu.Item) bool {
 	name := strings.ToLower(strings.TrimSuffix(it.Host, "."))
-	same := strings.EqualFold(name, strings.TrimSuffix(q.Request.Host, ".")) || q.Host != nil && slices.Contains(q.Host.Names, name)
+	same := strings.EqualFold(name, strings.TrimSuffix(q.Request.Host, ".")) ||
+		q.Host != nil && slices.Contains(q.Host.Names, name)
 	return same && (it.Port == q.Request.Port || it.Port == 0)
 }
 
@@ -202,7 +225,8 @@ func (q *Asked) isLocal(it menu.Item) bool {
 func (q *Asked) Own(u *url.URL) bool {
 	port := cmp.Or(u.Port(), strconv.Itoa(selector.PortOf("gemini")))
 	at, on := q.Host.Fronts["gemini"]
-	ours := on && u.Scheme == "gemini" && (port == strconv.Itoa(at) || port == strconv.Itoa(selector.PortOf("gemini")))
+	ours := on && u.Scheme == "gemini" &&
+		(port == strconv.Itoa(at) || port == strconv.Itoa(selector.PortOf("gemini")))
 	return ours && q.isLocal(menu.Item{Host: u.Hostname()})
 }
 
@@ -228,7 +252,12 @@ func (h *Host) robots(r *server.Request) (*Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first scan: %w", err)
 	}
-	return &Value{Class: File, Selector: "/robots.txt", Type: menu.TypeText, Body: snap.RobotsAs(r.Host)}, nil
+	return &Value{
+		Class:    File,
+		Selector: "/robots.txt",
+		Type:     menu.TypeText,
+		Body:     snap.RobotsAs(r.Host),
+	}, nil
 }
 
 // leaving returns the answer to a selector "URL:...": a page that redirects there. It returns
@@ -264,7 +293,8 @@ func robotsCaps(snap *site.Snapshot, name string) [][2]string {
 		list = append(list, [2]string{"RobotsCrawlDelay", fields.CrawlDelay})
 	}
 	file := sha256.Sum256(snap.RobotsAs(name))
-	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()}, [2]string{"RobotsFileSHA256", hex.EncodeToString(file[:])})
+	return append(list, [2]string{"RobotsPolicySHA256", snap.Compiled.Hash()},
+		[2]string{"RobotsFileSHA256", hex.EncodeToString(file[:])})
 }
 
 // ItemType returns the item type of a selector, or 0 if it names no file or directory.
@@ -292,7 +322,8 @@ func public(err error) error {
 		return &server.Error{Kind: server.Gone, Err: err}
 	case errors.Is(err, stall.Err):
 		return &server.Error{Kind: server.Busy, Err: err}
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrInvalid):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission),
+		errors.Is(err, fs.ErrInvalid):
 		return &server.Error{Kind: server.NotFound, Err: err}
 	}
 	return err

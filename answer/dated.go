@@ -30,7 +30,8 @@ func HasFeed(v *site.View, dir string) bool {
 		return false
 	}
 	dir = snap.Real(dir)
-	return len(snap.Tree.Phlogs(dir, dir == ".")) > 0 && (dir == "." || !snap.Compiled.DeniedToAll(dir, true))
+	return len(snap.Tree.Phlogs(dir, dir == ".")) > 0 &&
+		(dir == "." || !snap.Compiled.DeniedToAll(dir, true))
 }
 
 // NewestTexts returns the newest n dated texts of a directory that robots may fetch, newest
@@ -52,8 +53,12 @@ func NewestTexts(v *site.View, dir string, deep bool, n int) (list []DatedText, 
 				list = append(list, DatedText{name, day})
 			}
 		}
-		slices.SortFunc(list, func(a, b DatedText) int { return cmp.Or(b.Day.Compare(a.Day), strings.Compare(b.Name, a.Name)) })
-		list = slices.CompactFunc(list, func(a, b DatedText) bool { return a.Name == b.Name }) // a text, and a link to it
+		slices.SortFunc(list, func(a, b DatedText) int {
+			return cmp.Or(b.Day.Compare(a.Day), strings.Compare(b.Name, a.Name))
+		})
+		list = slices.CompactFunc(list, func(a, b DatedText) bool {
+			return a.Name == b.Name
+		}) // a text, and a link to it
 		list = slices.Clone(list[:min(len(list), n)])
 		v.Release()
 	}

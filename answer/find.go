@@ -42,7 +42,11 @@ func (v *visit) lookup(sel string) (*site.Resource, error) {
 		return nil, err
 	case dir && !f.Info.IsDir():
 		_ = f.Close()
-		return nil, &fs.PathError{Op: "open", Path: name + "/", Err: fs.ErrNotExist}
+		return nil, &fs.PathError{
+			Op:   "open",
+			Path: name + "/",
+			Err:  fs.ErrNotExist,
+		}
 	case v.Host.Programs(sel): // robots.txt denies all spellings
 		return f, nil
 	}
@@ -94,7 +98,9 @@ func (v *visit) closedName() bool {
 
 // made reports whether a source of generated replies may answer a selector.
 func (h *Host) made(sel string) bool {
-	return documents{}.Answers(sel) || slices.ContainsFunc(h.Beside, func(s Source) bool { return s.Answers(sel) })
+	return documents{}.Answers(sel) || slices.ContainsFunc(h.Beside, func(s Source) bool {
+		return s.Answers(sel)
+	})
 }
 
 // pointer is the error of a spelling at which a resource is not served. Its answer links the
@@ -110,13 +116,26 @@ func (v *visit) pointTo(f *site.Resource) *pointer {
 		typ, _ = menu.TypeOf(f.Name)
 	}
 	canonical := selector.Canonical(f.Name, f.Info.IsDir())
-	return &pointer{menu.Item{Type: typ, Label: cmp.Or(label, canonical), Selector: canonical, Host: v.Request.Host, Port: v.Request.Port}}
+	return &pointer{menu.Item{
+		Type:     typ,
+		Label:    cmp.Or(label, canonical),
+		Selector: canonical,
+		Host:     v.Request.Host,
+		Port:     v.Request.Port,
+	}}
 }
 
-func (p *pointer) Error() string { return "answered only at " + p.item.Selector }
+func (p *pointer) Error() string {
+	return "answered only at " + p.item.Selector
+}
 
 func (p *pointer) answer() *Value {
-	return &Value{Class: Moved, Selector: p.item.Selector, Type: p.item.Type, Items: []menu.Item{p.item}}
+	return &Value{
+		Class:    Moved,
+		Selector: p.item.Selector,
+		Type:     p.item.Type,
+		Items:    []menu.Item{p.item},
+	}
 }
 
 // fileType returns the item type of a file or directory. If the name does not determine it,

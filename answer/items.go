@@ -50,7 +50,12 @@ func (q *Asked) Target(it menu.Item) (t Target) {
 		if sel == "/" {
 			sel = ""
 		}
-		t.URL = selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: sel}.String()
+		t.URL = selector.URL{
+			Host:     it.Host,
+			Port:     it.Port,
+			Type:     it.Type,
+			Selector: sel,
+		}.String()
 		t.Asks = it.Type == menu.TypeSearch
 	case !strings.HasPrefix(it.Selector, "//"): // a browser would take "//" for another host
 		t.Path = "/" + strings.TrimPrefix(it.Selector, "/")
@@ -80,7 +85,8 @@ func Blocks(items []menu.Item) (list []Block) {
 		b := Block{}
 		n := 0
 		for ; n < len(items) && !isEmptyLine(items[n]); n++ {
-			b.Drawn = b.Drawn || !items[n].Below && isDrawn(items[n].Label) && listed(items[n]) == ""
+			b.Drawn = b.Drawn || !items[n].Below && isDrawn(items[n].Label) &&
+				listed(items[n]) == ""
 		}
 		b.Drawn = b.Drawn && !isProse(items[:n])
 		for n < len(items) && isEmptyLine(items[n]) {
@@ -131,7 +137,8 @@ const maxListed = 200
 func (q *Asked) ListedTitle(it menu.Item) (title, beside string) {
 	base, t := listed(it), q.Target(it)
 	name := strings.TrimPrefix(t.Path, "/")
-	if base == "" || t.Path == "" || it.Type != menu.TypeText && it.Type != menu.TypeHTML || q.listed == maxListed || !q.Shows(name, false) {
+	if base == "" || t.Path == "" || it.Type != menu.TypeText && it.Type != menu.TypeHTML ||
+		q.listed == maxListed || !q.Shows(name, false) {
 		return "", ""
 	}
 	q.listed++
@@ -141,7 +148,9 @@ func (q *Asked) ListedTitle(it menu.Item) (title, beside string) {
 	return title, strings.Join(strings.Fields(it.Label), " ")
 }
 
-func isEmptyLine(it menu.Item) bool { return IsInfo(it) && strings.TrimSpace(it.Label) == "" }
+func isEmptyLine(it menu.Item) bool {
+	return IsInfo(it) && strings.TrimSpace(it.Label) == ""
+}
 
 func isDrawn(line string) bool {
 	line = StripEscapes(line)
@@ -150,7 +159,8 @@ func isDrawn(line string) bool {
 	}
 	line = strings.TrimRight(line, " ")
 	for i := 1; i < len(line); i++ {
-		if line[i] == '\t' || strings.HasPrefix(line[i:], "  ") && strings.IndexByte(".!?: ", line[i-1]) < 0 {
+		if line[i] == '\t' || strings.HasPrefix(line[i:], "  ") &&
+			strings.IndexByte(".!?: ", line[i-1]) < 0 {
 			return true
 		}
 	}
@@ -200,7 +210,9 @@ func Paragraph(lines []string) int {
 // have one gap. alone means that the line has empty lines around it, as a heading has; then
 // gaps do not matter.
 func IsProse(lines []string, alone bool) bool {
-	letters, all, gaps := 0, 0, 0
+	letters := 0
+	all := 0
+	gaps := 0
 	for _, l := range lines {
 		if strings.IndexByte(l, '\x1b') >= 0 {
 			return false
@@ -223,16 +235,22 @@ func IsProse(lines []string, alone bool) bool {
 }
 
 // indentOf returns the number of leading blanks.
-func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+func indentOf(line string) int {
+	return len(line) - len(strings.TrimLeft(line, " "))
+}
 
 // marker returns the width of a list marker ("* ", "12. ") at the beginning of a line, or 0.
 func marker(line string) int {
 	sign, _, found := strings.Cut(line, " ")
-	if found && (sign == "*" || sign == "-" || sign == "+" || len(sign) > 1 && strings.Trim(sign[:len(sign)-1], "0123456789") == "" && strings.HasSuffix(sign, ".")) {
+	if found && (sign == "*" || sign == "-" || sign == "+" ||
+		len(sign) > 1 && strings.Trim(sign[:len(sign)-1], "0123456789") == "" &&
+			strings.HasSuffix(sign, ".")) {
 		return len(sign) + 1
 	}
 	return 0
 }
 
 // Columns returns the number of columns that a line takes, one per character.
-func Columns(line string) int { return utf8.RuneCountInString(StripEscapes(line)) }
+func Columns(line string) int {
+	return utf8.RuneCountInString(StripEscapes(line))
+}

@@ -84,7 +84,11 @@ func (k *callKey) top() string {
 }
 
 func (q *Asked) key(sel string) callKey {
-	return callKey{cacheKey: cacheKey{of: q.Host, form: q.Format, selector: sel}}
+	return callKey{cacheKey: cacheKey{
+		of:       q.Host,
+		form:     q.Format,
+		selector: sel,
+	}}
 }
 
 // kept returns the cached answer to a request, or nil. holds checks its stamp.
@@ -129,7 +133,8 @@ func (v *visit) keep(a *Value) {
 func (v *visit) keepMissing(err error) {
 	sel := v.Request.Selector
 	_, _, pathErr := selector.Path(sel)
-	if v.Host.Cache == nil || pathErr != nil || !errors.Is(err, fs.ErrNotExist) || selector.IsEscaped(sel) {
+	if v.Host.Cache == nil || pathErr != nil || !errors.Is(err, fs.ErrNotExist) ||
+		selector.IsEscaped(sel) {
 		return
 	}
 	v.Host.Cache.misses.put(v.Host.missing(sel, v.Format), &Value{err: public(err)}, v.View.Stamp())
@@ -197,7 +202,12 @@ func (c *keptAnswers) put(p cacheKey, a *Value, stamp *site.Stamp) {
 	if stamp == nil || stamp.Outdated() {
 		return
 	}
-	e := &keptAnswer{cacheKey: p, answer: a, stamp: stamp, cost: int64(cap(a.Body)+len(p.selector)+stamp.Size()) + entryCost}
+	e := &keptAnswer{
+		cacheKey: p,
+		answer:   a,
+		stamp:    stamp,
+		cost:     int64(cap(a.Body)+len(p.selector)+stamp.Size()) + entryCost,
+	}
 	if e.cost > c.max/4 {
 		return
 	}

@@ -67,7 +67,13 @@ type places struct {
 	users     int         // requests that use a program's places; unused otherwise
 }
 
-func newPlaces(all, each int) places { return places{all: all, each: each, shares: map[any]int{}} }
+func newPlaces(all, each int) places {
+	return places{
+		all:    all,
+		each:   each,
+		shares: map[any]int{},
+	}
+}
 
 // A ticket is a claim to a place: waiting for one or occupying it. The mutex of the Limiter guards
 // it.
@@ -106,10 +112,22 @@ type call struct {
 
 // Errors of exceeded bounds.
 var (
-	errOverfull = &server.Error{Kind: server.Busy, Err: errors.New("clients that read slowly hold too many large replies")}
-	errSpent    = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes more than %d MiB to make", maxSpent>>20)}
-	errWait     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply is waited for longer than %v", maxWait)}
-	errTime     = &server.Error{Kind: server.Busy, Err: fmt.Errorf("a reply takes longer than %v to make", maxTime)}
+	errOverfull = &server.Error{
+		Kind: server.Busy,
+		Err:  errors.New("clients that read slowly hold too many large replies"),
+	}
+	errSpent = &server.Error{
+		Kind: server.Busy,
+		Err:  fmt.Errorf("a reply takes more than %d MiB to make", maxSpent>>20),
+	}
+	errWait = &server.Error{
+		Kind: server.Busy,
+		Err:  fmt.Errorf("a reply is waited for longer than %v", maxWait),
+	}
+	errTime = &server.Error{
+		Kind: server.Busy,
+		Err:  fmt.Errorf("a reply takes longer than %v to make", maxTime),
+	}
 )
 
 // panicked is a panic of f. Limiter.made panics with it in the goroutine of each request,
@@ -119,7 +137,9 @@ type panicked struct {
 	stack []byte
 }
 
-func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
+func (p *panicked) Error() string {
+	return fmt.Sprintf("%v\n%s", p.value, p.stack)
+}
 
 // protect calls f and returns a panic as an error.
 func protect(f func() (*Value, error)) (a *Value, err error) {
@@ -133,7 +153,8 @@ func protect(f func() (*Value, error)) (a *Value, err error) {
 
 // made calls f in a goroutine and returns its result. Concurrent calls with the same key
 // share one call of f. It fails when ctx ends, and after maxWait.
-func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func(*call) (*Value, error)) (*Value, error) {
+func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey,
+	f func(*call) (*Value, error)) (*Value, error) {
 	late := time.NewTimer(maxWait)
 	defer late.Stop()
 	came := l.events.Add(1)
@@ -152,7 +173,8 @@ func (l *Limiter) made(ctx context.Context, who netip.Addr, what callKey, f func
 			panic(p)
 		}
 		fresh := k.begun == 0 || k.begun > came
-		if fresh || k.err == nil && k.result != nil && k.result.stamp != nil && k.result.stamp.Look(ctx) {
+		if fresh || k.err == nil && k.result != nil && k.result.stamp != nil &&
+			k.result.stamp.Look(ctx) {
 			return k.result, k.err
 		}
 	}

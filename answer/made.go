@@ -35,9 +35,17 @@ func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Valu
 	return a, nil
 }
 
-func (v *visit) shared(k callKey, name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
+func (v *visit) shared(k callKey, name string, dir bool,
+	f func(*Asked, *Value) error) (*Value, error) {
 	return v.limited(k, func(q *Asked) (*Value, error) {
-		a := &Value{Class: Menu, Selector: k.selector, Type: menu.TypeMenu, name: name, dir: dir, named: true}
+		a := &Value{
+			Class:    Menu,
+			Selector: k.selector,
+			Type:     menu.TypeMenu,
+			name:     name,
+			dir:      dir,
+			named:    true,
+		}
 		found, err := q.View.Lookup(name)
 		if err != nil {
 			return nil, err
@@ -51,7 +59,9 @@ func (v *visit) shared(k callKey, name string, dir bool, f func(*Asked, *Value) 
 // limited calls f within the bounds of the Limiter, once for all concurrent requests with the
 // same key, and draws its result. If the answer is cached, it does not call f.
 func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, error) {
-	h, r, form := q.Host, *q.Request, q.Format
+	h := q.Host
+	r := *q.Request
+	form := q.Format
 	return h.Limiter.made(q.Context(), r.Remote.Addr(), k, func(m *call) (*Value, error) {
 		if kept := h.Cache.get(k.cacheKey, looking(m.ctx)); kept != nil && k.alone == nil {
 			return kept, nil
@@ -63,7 +73,13 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
 				m.kept = h.Cache.size()
-				q := &Asked{Host: h, Request: r.WithContext(m.ctx), Format: form, View: view, client: k.client}
+				q := &Asked{
+					Host:    h,
+					Request: r.WithContext(m.ctx),
+					Format:  form,
+					View:    view,
+					client:  k.client,
+				}
 				if k.alone != nil {
 					q.printed, q.client = k.alone.printed, k.alone.client
 				}
@@ -96,7 +112,8 @@ func (q *Asked) draw(a *Value) error {
 			a.Items[i].Host, a.Items[i].Port = q.Request.Host, q.Request.Port
 		}
 	}
-	if q.Format.Draw == nil || a.Open != nil || a.Class == File && (q.Format.Draws == nil || !q.Format.Draws(a)) {
+	if q.Format.Draw == nil || a.Open != nil ||
+		a.Class == File && (q.Format.Draws == nil || !q.Format.Draws(a)) {
 		return nil
 	}
 	body, err := q.Format.Draw(q, a)
@@ -104,7 +121,9 @@ func (q *Asked) draw(a *Value) error {
 		body = bytes.Clone(body)
 	}
 	if err == nil {
-		a.Body, a.Drawn, a.Items = body, true, nil
+		a.Body = body
+		a.Drawn = true
+		a.Items = nil
 	}
 	return err
 }
@@ -180,7 +199,10 @@ func (q *Asked) load(a *Value, body []byte) error {
 		return err
 	}
 	if items, ok := menu.Parse(string(body)); ok {
-		a.Class, a.Type, a.Items, a.Body = Menu, menu.TypeMenu, items, nil
+		a.Class = Menu
+		a.Type = menu.TypeMenu
+		a.Items = items
+		a.Body = nil
 	}
 	return nil
 }
@@ -189,7 +211,10 @@ func (q *Asked) load(a *Value, body []byte) error {
 func (v *visit) beside(s Source) (*Value, error) {
 	k := v.key(v.Request.Selector)
 	k.query = v.Request.Query
-	k.host, k.port, k.tls, k.urlPort = v.Request.Host, v.Request.Port, v.Request.TLS, v.Request.URLPort
+	k.host = v.Request.Host
+	k.port = v.Request.Port
+	k.tls = v.Request.TLS
+	k.urlPort = v.Request.URLPort
 	if v.Request.Protocol != "" {
 		k.port = int(v.Request.Local.Port())
 	}
@@ -218,7 +243,11 @@ func users(v *site.View) func() []menu.Item {
 	return func() (items []menu.Item) {
 		for _, u := range v.Users() {
 			name := "~" + u.Name
-			items = append(items, menu.Item{Type: menu.TypeMenu, Label: name, Selector: selector.Canonical(name, true)})
+			items = append(items, menu.Item{
+				Type:     menu.TypeMenu,
+				Label:    name,
+				Selector: selector.Canonical(name, true),
+			})
 		}
 		return items
 	}

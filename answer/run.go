@@ -35,7 +35,9 @@ type menuProgram struct {
 // unprinted is the error of a menu whose programs have not run yet.
 type unprinted struct{ programs []menuProgram }
 
-func (u *unprinted) Error() string { return fmt.Sprintf("made by programs: %v", u.programs) }
+func (u *unprinted) Error() string {
+	return fmt.Sprintf("made by programs: %v", u.programs)
+}
 
 var errManyPrograms = fmt.Errorf("more than %d programs", maxPrograms)
 
@@ -72,7 +74,8 @@ func (v *visit) menu(name string, dir bool) (*Value, error) {
 		if prog.menu {
 			called = name
 		}
-		text, err := v.Host.Runner.Run(&v.Asked, prog.name, strings.TrimPrefix(selector.Canonical(called, false), "/"))
+		text, err := v.Host.Runner.Run(&v.Asked, prog.name,
+			strings.TrimPrefix(selector.Canonical(called, false), "/"))
 		if err != nil && (prog.menu || v.Context().Err() != nil) {
 			return nil, err
 		} else if err != nil {
@@ -82,7 +85,13 @@ func (v *visit) menu(name string, dir bool) (*Value, error) {
 	}
 	v.client = v.address()
 	return v.Limited(func(q *Asked) (*Value, error) {
-		a := &Value{Class: Menu, Selector: selector.Canonical(name, dir), Type: menu.TypeMenu, name: name, dir: dir}
+		a := &Value{
+			Class:    Menu,
+			Selector: selector.Canonical(name, dir),
+			Type:     menu.TypeMenu,
+			name:     name,
+			dir:      dir,
+		}
 		q.name, q.dir = name, dir
 		return a, v.makeMenu(q, a)
 	})
@@ -104,8 +113,16 @@ const (
 )
 
 var (
-	errTooLarge = &server.Error{Kind: server.Internal, Message: "The program failed", Err: errors.New("the reply of a program is too long to be made into a page or a menu")}
-	errPrinted  = &server.Error{Kind: server.Busy, Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent", maxPrinted>>20)}
+	errTooLarge = &server.Error{
+		Kind:    server.Internal,
+		Message: "The program failed",
+		Err:     errors.New("the reply of a program is too long to be made into a page or a menu"),
+	}
+	errPrinted = &server.Error{
+		Kind: server.Busy,
+		Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent",
+			maxPrinted>>20),
+	}
 )
 
 // ahead reads the output of a program ahead of its reader.
@@ -151,7 +168,9 @@ func (a *ahead) more(chunk []byte) bool {
 	if a.most > maxAhead && printed > maxPrinted {
 		a.err = errPrinted
 	}
-	for a.err == nil && !a.closed && (len(a.buf) >= a.most || len(a.buf) > 0 && a.most <= maxAhead && a.all.printed.Load() > maxPrinted/2) {
+	for a.err == nil && !a.closed &&
+		(len(a.buf) >= a.most ||
+			len(a.buf) > 0 && a.most <= maxAhead && a.all.printed.Load() > maxPrinted/2) {
 		a.change.Wait()
 	}
 	return a.err == nil && !a.closed

@@ -45,7 +45,14 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 // file returns the answer for a file, which it closes or returns as the Stream. The length of
 // the reply is that of the file now. If the file shrinks while it is sent, sending fails.
 func (v *visit) file(f *site.Resource) (*Value, error) {
-	a := &Value{Class: File, Selector: selector.Canonical(f.Name, false), Type: fileType(f), Size: f.Info.Size(), Stream: f, name: f.Name}
+	a := &Value{
+		Class:    File,
+		Selector: selector.Canonical(f.Name, false),
+		Type:     fileType(f),
+		Size:     f.Info.Size(),
+		Stream:   f,
+		name:     f.Name,
+	}
 	switch {
 	case v.Format.Draws != nil && v.Format.Draws(a):
 		_ = f.Close()
@@ -272,17 +279,58 @@ const plainText = "text/plain; charset=utf-8"
 // mediaTypes are the media types of files by suffix. Types that a browser could run, such as
 // HTML, are missing: these files are sent as text.
 var mediaTypes = map[string]string{
-	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
-	".bmp": "image/bmp", ".ico": "image/x-icon", ".svg": "image/svg+xml",
-	".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".oga": "audio/ogg", ".opus": "audio/ogg", ".flac": "audio/flac", ".wav": "audio/wav", ".m4a": "audio/mp4",
-	".mp4": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg", ".m4v": "video/mp4",
-	".mov": "video/quicktime", ".mkv": "video/x-matroska", ".avi": "video/x-msvideo", ".aac": "audio/aac", ".mid": "audio/midi", ".jxl": "image/jxl",
-	".heic": "image/heic", ".tif": "image/tiff", ".tiff": "image/tiff", ".woff2": "font/woff2", ".ttf": "font/ttf", ".otf": "font/otf",
-	".zip": "application/zip", ".gz": "application/gzip", ".tgz": "application/gzip", ".bz2": "application/x-bzip2", ".xz": "application/x-xz",
-	".zst": "application/zstd", ".7z": "application/x-7z-compressed", ".tar": "application/x-tar", ".epub": "application/epub+zip",
-	".pdf": "application/pdf", ".ps": "application/postscript", ".rtf": "application/rtf", ".json": "application/json",
-	".csv": "text/csv; charset=utf-8", ".css": "text/css; charset=utf-8", ".ics": "text/calendar; charset=utf-8", ".vcf": "text/vcard; charset=utf-8",
-	".xml": "application/xml; charset=utf-8", ".atom": "application/atom+xml; charset=utf-8", ".rss": "application/rss+xml; charset=utf-8",
+	".png":   "image/png",
+	".jpg":   "image/jpeg",
+	".jpeg":  "image/jpeg",
+	".gif":   "image/gif",
+	".webp":  "image/webp",
+	".avif":  "image/avif",
+	".bmp":   "image/bmp",
+	".ico":   "image/x-icon",
+	".svg":   "image/svg+xml",
+	".mp3":   "audio/mpeg",
+	".ogg":   "audio/ogg",
+	".oga":   "audio/ogg",
+	".opus":  "audio/ogg",
+	".flac":  "audio/flac",
+	".wav":   "audio/wav",
+	".m4a":   "audio/mp4",
+	".mp4":   "video/mp4",
+	".webm":  "video/webm",
+	".ogv":   "video/ogg",
+	".m4v":   "video/mp4",
+	".mov":   "video/quicktime",
+	".mkv":   "video/x-matroska",
+	".avi":   "video/x-msvideo",
+	".aac":   "audio/aac",
+	".mid":   "audio/midi",
+	".jxl":   "image/jxl",
+	".heic":  "image/heic",
+	".tif":   "image/tiff",
+	".tiff":  "image/tiff",
+	".woff2": "font/woff2",
+	".ttf":   "font/ttf",
+	".otf":   "font/otf",
+	".zip":   "application/zip",
+	".gz":    "application/gzip",
+	".tgz":   "application/gzip",
+	".bz2":   "application/x-bzip2",
+	".xz":    "application/x-xz",
+	".zst":   "application/zstd",
+	".7z":    "application/x-7z-compressed",
+	".tar":   "application/x-tar",
+	".epub":  "application/epub+zip",
+	".pdf":   "application/pdf",
+	".ps":    "application/postscript",
+	".rtf":   "application/rtf",
+	".json":  "application/json",
+	".csv":   "text/csv; charset=utf-8",
+	".css":   "text/css; charset=utf-8",
+	".ics":   "text/calendar; charset=utf-8",
+	".vcf":   "text/vcard; charset=utf-8",
+	".xml":   "application/xml; charset=utf-8",
+	".atom":  "application/atom+xml; charset=utf-8",
+	".rss":   "application/rss+xml; charset=utf-8",
 }
 
 // MediaType returns the media type of an answer, for protocols that send one.

@@ -143,7 +143,8 @@ var opening = []*unicode.RangeTable{unicode.Ps, unicode.Pi, unicode.So}
 func CleanTitle(line string) string {
 	var b []byte
 	for _, r := range StripEscapes(line) {
-		if b == nil && (!unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsOneOf(opening, r) && r != '"' && r != '\'' || DrawsLines(r)) {
+		if b == nil && (!unicode.IsLetter(r) && !unicode.IsNumber(r) &&
+			!unicode.IsOneOf(opening, r) && r != '"' && r != '\'' || DrawsLines(r)) {
 			continue
 		}
 		if !unicode.IsPrint(r) {
@@ -156,7 +157,9 @@ func CleanTitle(line string) string {
 		b = utf8.AppendRune(b, r)
 	}
 	words := bytes.Fields(b)
-	if n := len(words); n > 1 && len(bytes.TrimFunc(words[n-1], func(r rune) bool { return strings.ContainsRune("-=*~_|#", r) || DrawsLines(r) })) == 0 {
+	if n := len(words); n > 1 && len(bytes.TrimFunc(words[n-1], func(r rune) bool {
+		return strings.ContainsRune("-=*~_|#", r) || DrawsLines(r)
+	})) == 0 {
 		words = words[:n-1] // marks behind the heading
 	}
 	return string(bytes.Join(words, []byte(" ")))
@@ -324,8 +327,10 @@ func firstLine(lines []string) string {
 			continue // only a date
 		}
 		ends := i+1 == len(lines) || IsRuler(lines[i+1])
-		isList := strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "+ ")
-		if !ends || isList || isFrame(StripEscapes(line)) || utf8.RuneCountInString(line) > titleColumns {
+		isList := strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "- ") ||
+			strings.HasPrefix(line, "+ ")
+		if !ends || isList || isFrame(StripEscapes(line)) ||
+			utf8.RuneCountInString(line) > titleColumns {
 			return ""
 		}
 		return title
@@ -336,7 +341,8 @@ func firstLine(lines []string) string {
 // IsRuler reports whether a line is empty or repeats one punctuation mark.
 func IsRuler(line string) bool {
 	line = strings.TrimSpace(line)
-	return line == "" || strings.IndexByte("=-*~_#+.", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+	return line == "" || strings.IndexByte("=-*~_#+.", line[0]) >= 0 &&
+		strings.Trim(line, line[:1]) == ""
 }
 
 // sources are the suffixes of source code, patches, data and markup.
@@ -345,7 +351,8 @@ var sources = strings.Fields(`.ada .asm .atom .awk .bas .bash .bat .c .cc .cfg .
 	.pm .ps1 .py .r .rb .rkt .rs .rss .s .scala .scm .sed .sh .sql .srt .svg .swift .tcl .tex .toml .ts .tsv .v .vb .vcf .vhd .vim .vtt .xhtml .xml .xsl .yaml .yml .zig .zsh`)
 
 // sourceStarts are the beginnings of such texts.
-var sourceStarts = []string{"#!", "#include", "#define", "#pragma", "<?", "<!", "<html", "<svg", "{", "//", "/*", "--- a/", "@@ ", "diff ", "Index: ", "%!"}
+var sourceStarts = []string{"#!", "#include", "#define", "#pragma", "<?", "<!", "<html", "<svg",
+	"{", "//", "/*", "--- a/", "@@ ", "diff ", "Index: ", "%!"}
 
 // IsSource reports whether a text is source code, data or the like, and so has no title. It
 // judges by the suffix, and by the beginning of the first line.
@@ -357,13 +364,16 @@ func IsSource(name, first string) bool {
 	if IsRuler(first) {
 		return false
 	}
-	return slices.ContainsFunc(sourceStarts, func(start string) bool { return strings.HasPrefix(first, start) })
+	return slices.ContainsFunc(sourceStarts, func(start string) bool {
+		return strings.HasPrefix(first, start)
+	})
 }
 
 // TitleOf returns a line of a text as a title, without a date and without "Title:".
 func TitleOf(line string) string {
 	line = undated(line)
-	if label, rest, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(label), "title") {
+	if label, rest, ok := strings.Cut(line, ":"); ok &&
+		strings.EqualFold(strings.TrimSpace(label), "title") {
 		line = strings.Trim(strings.TrimSpace(rest), `"'`)
 	}
 	return CleanTitle(line)

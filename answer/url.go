@@ -28,7 +28,13 @@ func GopherURL(r *server.Request, typ byte, sel string) string {
 	if sel == "/" {
 		sel = ""
 	}
-	return selector.URL{Host: r.Host, Port: r.Port, Type: typ, Selector: sel, TLS: r.TLS && r.Protocol == ""}.String()
+	return selector.URL{
+		Host:     r.Host,
+		Port:     r.Port,
+		Type:     typ,
+		Selector: sel,
+		TLS:      r.TLS && r.Protocol == "",
+	}.String()
 }
 
 // WebURL returns the http or https URL of a resource, on the port that the client has

@@ -165,7 +165,14 @@ type making struct {
 }
 
 func (b *Builder) begin(ctx context.Context, dir string) *making {
-	return &making{Builder: b, ctx: ctx, dir: dir, toRead: maxRead, looks: maxLooks, toList: maxNames}
+	return &making{
+		Builder: b,
+		ctx:     ctx,
+		dir:     dir,
+		toRead:  maxRead,
+		looks:   maxLooks,
+		toList:  maxNames,
+	}
 }
 
 // stopped reports whether the context has ended. It checks only now and then.
@@ -189,7 +196,8 @@ func (m *making) add(it Item) {
 	case len(m.menu.Items) == maxItems || m.size+size > maxSize:
 		m.size = maxSize + 1
 		m.menu.Items = append(m.menu.Items, Info("... and more"))
-		m.problem(CodeLimit, "more than %d items or %d MiB: the rest is left out", maxItems, maxSize>>20)
+		m.problem(CodeLimit, "more than %d items or %d MiB: the rest is left out",
+			maxItems, maxSize>>20)
 	default:
 		m.size += size
 		m.menu.Items = append(m.menu.Items, it)
@@ -254,12 +262,21 @@ func (m *making) report(code, file string, line int, text string) {
 	if severity == "" {
 		severity = diag.Warning
 	}
-	d := diag.Diagnostic{Code: code, Severity: severity, File: file, Line: line, Message: text, Hint: hints[code]}
+	d := diag.Diagnostic{
+		Code:     code,
+		Severity: severity,
+		File:     file,
+		Line:     line,
+		Message:  text,
+		Hint:     hints[code],
+	}
 	switch n := len(m.menu.Problems); {
 	case n < maxProblems-1:
 		m.menu.Problems = append(m.menu.Problems, d)
 	case n == maxProblems-1:
-		d.Code, d.Hint, d.Message = CodeLimit, "", "further problems are not listed"
+		d.Code = CodeLimit
+		d.Hint = ""
+		d.Message = "further problems are not listed"
 		m.menu.Problems = append(m.menu.Problems, d)
 	}
 }

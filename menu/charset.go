@@ -170,4 +170,6 @@ func looksLikeLatin1(text []byte) bool {
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // FromLatin1 returns a text in Latin-1 as UTF-8.
-func FromLatin1(s string) string { return string(CharsetLatin1.Decode([]byte(s))) }
+func FromLatin1(s string) string {
+	return string(CharsetLatin1.Decode([]byte(s)))
+}

@@ -37,7 +37,13 @@ func (m *making) entry(e mapEntry) {
 	if (e.typ == TypeHTML || e.typ == '?') && isBareURL(e.selector) {
 		e.selector = "URL:" + e.selector
 	}
-	it := Item{Type: e.typ, Label: e.label, Selector: e.selector, Host: e.host, Port: port}
+	it := Item{
+		Type:     e.typ,
+		Label:    e.label,
+		Selector: e.selector,
+		Host:     e.host,
+		Port:     port,
+	}
 	link := Link{}
 	if it.Host == "" {
 		if link, ok = m.local(&it); !ok {
@@ -52,7 +58,9 @@ func (m *making) entry(e mapEntry) {
 	}
 	if m.Linked != nil && len(m.maps) > 0 {
 		src := m.maps[len(m.maps)-1]
-		link.Item, link.File, link.Line = it, src.file, src.line
+		link.Item = it
+		link.File = src.file
+		link.Line = src.line
 		m.Linked(link)
 	}
 	if !link.Program {
@@ -131,7 +139,8 @@ func (m *making) linksProgram(it Item) bool {
 	}
 	sel, _, _ := strings.Cut(it.Selector, "?")
 	name := fold(m.dir, sel)
-	if it.Type != TypeMenu && it.Type != TypeSearch || strings.HasSuffix(sel, "/") || IsMap(path.Base(name)) || IsMenuFile(path.Base(name)) || !selector.AskableName(name) {
+	if it.Type != TypeMenu && it.Type != TypeSearch || strings.HasSuffix(sel, "/") ||
+		IsMap(path.Base(name)) || IsMenuFile(path.Base(name)) || !selector.AskableName(name) {
 		return false
 	}
 	names := []string{name}

@@ -57,7 +57,11 @@ func (g *GemReader) Line(line string) GemLine {
 		return GemLine{Kind: GemLink, Text: label, URL: to}
 	case strings.HasPrefix(line, "#"):
 		label := strings.TrimLeft(line, "#")
-		return GemLine{Kind: GemHeading, Text: rest(label), Level: min(len(line)-len(label), 3)}
+		return GemLine{
+			Kind:  GemHeading,
+			Text:  rest(label),
+			Level: min(len(line)-len(label), 3),
+		}
 	case strings.HasPrefix(line, "* "):
 		return GemLine{Kind: GemItem, Text: rest(line[2:])}
 	case strings.HasPrefix(line, ">"):
@@ -134,7 +138,13 @@ func (m *making) gemLink(l GemLine) {
 	}
 	switch g, err := selector.ParseURL(l.URL); {
 	case u.Scheme == "gopher" && err == nil:
-		m.entry(mapEntry{typ: g.Type, label: l.Text, selector: g.Selector, host: g.Host, port: strconv.Itoa(g.Port)})
+		m.entry(mapEntry{
+			typ:      g.Type,
+			label:    l.Text,
+			selector: g.Selector,
+			host:     g.Host,
+			port:     strconv.Itoa(g.Port),
+		})
 		return
 	case u.Scheme != "" || u.Host != "":
 		if u.Scheme == "" {

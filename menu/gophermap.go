@@ -77,7 +77,8 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 		m.textOrItem(line)
 	}
 	if !directive {
-		if src := &m.maps[len(m.maps)-1]; strings.ContainsFunc(line, isWordRune) && src.once("text"+line[:1]) {
+		if src := &m.maps[len(m.maps)-1]; strings.ContainsFunc(line, isWordRune) &&
+			src.once("text"+line[:1]) {
 			m.problem(CodeText, "shown as text, since it has not the form of a directive: %.60q", line)
 		}
 		m.textOrItem(line)
@@ -126,7 +127,9 @@ func (m *making) isItem(e mapEntry) bool {
 	if e.typ == '?' || IsType(e.typ) {
 		return true
 	}
-	if e.typ > ' ' && e.typ < 0x7f && (e.host != "" || strings.HasPrefix(e.selector, "/") || strings.HasPrefix(e.selector, "URL:")) {
+	if e.typ > ' ' && e.typ < 0x7f &&
+		(e.host != "" || strings.HasPrefix(e.selector, "/") ||
+			strings.HasPrefix(e.selector, "URL:")) {
 		return true
 	}
 	m.problem(CodeLine, "no item type: %q", e.typ)
@@ -154,7 +157,8 @@ func (m *making) mapEntry(e mapEntry) {
 func (m *making) typeRule(rule string) bool {
 	ext, typ, found := strings.Cut(trimEnd(rule), "=")
 	ext = strings.ToLower(strings.TrimPrefix(ext, "."))
-	if !found || ext == "" || len(ext) > maxExtension || strings.ContainsAny(ext, " /") || len(typ) != 1 || !IsType(typ[0]) {
+	if !found || ext == "" || len(ext) > maxExtension || strings.ContainsAny(ext, " /") ||
+		len(typ) != 1 || !IsType(typ[0]) {
 		return false
 	}
 	if typ[0] == TypeError || typ[0] == TypeInfo {
@@ -232,7 +236,9 @@ func (m *making) include(sel string) {
 		return
 	}
 	if arguments != "" {
-		words := slices.DeleteFunc(strings.Fields(sel), func(word string) bool { return word[0] == '-' })
+		words := slices.DeleteFunc(strings.Fields(sel), func(word string) bool {
+			return word[0] == '-'
+		})
 		for _, word := range words[:min(len(words), maxWords)] {
 			_, _ = m.includeFile(fold(m.dir, word)) // if it is a program, its source is not shown
 		}
@@ -267,7 +273,8 @@ func (m *making) includeFile(name string) (string, error) {
 	}
 	m.sources.Included = append(m.sources.Included, name)
 	text, err := m.read(name)
-	if err == nil && (isProgramName(name) || IsProgram(text) || Sniff([]byte(text[:min(len(text), sniffLen)])) == TypeBinary) {
+	if err == nil && (isProgramName(name) || IsProgram(text) ||
+		Sniff([]byte(text[:min(len(text), sniffLen)])) == TypeBinary) {
 		if printed, ok := m.run(name); ok {
 			return printed, nil
 		}
@@ -282,7 +289,9 @@ var interpreter = regexp.MustCompile(`^(ba|da|k|z|a|fi|c|tc)?sh$|^(python|perl|p
 // maxWords is how many words of a command are looked at as names of files.
 const maxWords = 16
 
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
 
 // The menus of geomyidae: items in brackets, and everything else is information.
 //
@@ -317,7 +326,8 @@ func (m *making) gphLine(line string) {
 	switch {
 	case e.host == "" && e.selector == "":
 		e.selector = "/" // our root
-	case e.host != "" && e.selector != "" && e.selector[0] != '/' && strings.IndexByte("i238wT", e.typ) < 0:
+	case e.host != "" && e.selector != "" && e.selector[0] != '/' &&
+		strings.IndexByte("i238wT", e.typ) < 0:
 		// A relative selector is one of this tree, if it names something here.
 		if name, dir, ok := m.find(fold(m.dir, e.selector)); ok {
 			e.selector = selector.Canonical(name, dir)

@@ -105,7 +105,8 @@ func (it Item) sound() Item {
 	case it.Host == "":
 		it.Host, it.Port = nowhere, 1
 	}
-	bad := selector.HasControl(it.Selector) || selector.HasControl(it.Host) || it.Port < 1 || it.Port > 65535
+	bad := selector.HasControl(it.Selector) || selector.HasControl(it.Host) || it.Port < 1 ||
+		it.Port > 65535
 	if bad || it.Type <= ' ' || it.Type > '~' {
 		return Item{Type: TypeInfo, Label: it.Label, Host: nowhere, Port: 1}
 	}
@@ -114,7 +115,8 @@ func (it Item) sound() Item {
 
 // size is the most that AppendTo appends, in bytes.
 func (it Item) size() int {
-	return len(it.Label) + len(it.Selector) + max(len(it.Host), len(nowhere)) + len("i\t\t\t65535\r\n")
+	return len(it.Label) + len(it.Selector) + max(len(it.Host), len(nowhere)) +
+		len("i\t\t\t65535\r\n")
 }
 
 // ParseItem reads a line of a menu as a client receives it, with its line end or

@@ -222,7 +222,8 @@ func dateKey(name string) string {
 	if year == "" {
 		return ""
 	}
-	month, rest := number(strings.TrimLeft(rest[:min(1, len(rest))], "-_.")+rest[min(1, len(rest)):], 2, 1, 12)
+	month, rest := number(strings.TrimLeft(rest[:min(1, len(rest))], "-_.")+
+		rest[min(1, len(rest)):], 2, 1, 12)
 	if month == "" {
 		return ""
 	}

@@ -109,7 +109,9 @@ func (b *Builder) Sources(name string) Sources {
 		m.mapped()
 		_, _ = m.source(selector.Join(name, tagName))
 	}
-	m.sources.Problems = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool { return d.Code != CodeProgram })
+	m.sources.Problems = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool {
+		return d.Code != CodeProgram
+	})
 	for _, list := range []*[]string{&m.sources.Included, &m.sources.Linked} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
@@ -128,12 +130,15 @@ func (b *Builder) Names(ctx context.Context, name string) (title string, labels 
 		if target == "" {
 			target = "."
 		}
-		if ours := l.Local || l.Host == b.Host && l.Port == b.Port; ours && !l.Program && labels[target] == "" {
+		if ours := l.Local || l.Host == b.Host && l.Port == b.Port; ours && !l.Program &&
+			labels[target] == "" {
 			labels[target] = strings.TrimSpace(l.Label)
 		}
 	}
 	m := c.begin(ctx, name)
-	m.looks, m.mapsOnly, m.noLooks = 0, true, true
+	m.looks = 0
+	m.mapsOnly = true
+	m.noLooks = true
 	if IsMenuFile(path.Base(name)) {
 		m.dir = path.Dir(name)
 		_ = m.file(name)
@@ -224,7 +229,8 @@ func (m *making) follow(first mapSource) {
 // redirectSchemes are the schemes that a URL: selector may lead to. None of them
 // runs anything in the browser.
 var redirectSchemes = []string{
-	"http", "https", "ftp", "ftps", "sftp", "gopher", "gophers", "gemini", "spartan", "nex", "finger", "mailto", "xmpp",
+	"http", "https", "ftp", "ftps", "sftp", "gopher", "gophers", "gemini", "spartan", "nex",
+	"finger", "mailto", "xmpp",
 	"sip", "irc", "ircs", "telnet", "ssh", "news", "nntp", "git", "magnet", "tel",
 	"ssb", "ipfs", "ipns", "matrix",
 }
@@ -243,7 +249,8 @@ var errTarget = errors.New("making a redirect page: the URL must not be linked")
 func RedirectPage(target string) ([]byte, error) {
 	scheme, rest, _ := strings.Cut(target, ":")
 	switch {
-	case len(target) > maxTarget, rest == "", !slices.Contains(redirectSchemes, strings.ToLower(scheme)):
+	case len(target) > maxTarget, rest == "",
+		!slices.Contains(redirectSchemes, strings.ToLower(scheme)):
 		return nil, errTarget
 	case selector.HasControl(target), strings.Contains(target, " "), !utf8.ValidString(target):
 		return nil, errTarget

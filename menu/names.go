@@ -32,13 +32,21 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 			return
 		}
 		n := selectorLen(dir, l)
-		it := Item{Type: typ, Label: l.name, Selector: selectors[:n], Host: m.Host, Port: m.Port}
+		it := Item{
+			Type:     typ,
+			Label:    l.name,
+			Selector: selectors[:n],
+			Host:     m.Host,
+			Port:     m.Port,
+		}
 		selectors = selectors[n:]
 		full := strings.Trim(it.Selector, "/")
 		switch {
-		case typ == '?' && !l.dir && strings.HasSuffix(l.name, "."+mapName) && len(m.maps) == 0 && m.inline(full):
+		case typ == '?' && !l.dir && strings.HasSuffix(l.name, "."+mapName) && len(m.maps) == 0 &&
+			m.inline(full):
 			continue
-		case typ == '?' && !l.dir && abstracts[strings.TrimSuffix(l.name, abstractName)] && strings.HasSuffix(l.name, abstractName):
+		case typ == '?' && !l.dir && abstracts[strings.TrimSuffix(l.name, abstractName)] &&
+			strings.HasSuffix(l.name, abstractName):
 			continue // shown below its file
 		case l.dir:
 			it.Type = TypeMenu
@@ -170,14 +178,17 @@ func (m *making) readNames(dir string) ([]listed, error) {
 		}
 		l := listed{name: e.Name()}
 		switch reason := selector.Refusal(l.name); {
-		case reason == selector.Control || reason == selector.Malformed || reason == selector.TooLong:
+		case reason == selector.Control || reason == selector.Malformed ||
+			reason == selector.TooLong:
 			bad++
 		case reason == "" && m.served(dir, e, &l):
 			names = append(names, l)
 		}
 	}
 	if bad > 0 {
-		m.report(CodeName, dir, 0, diag.Count(bad, "name", "names")+" not listed: control characters, bytes that are not UTF-8 (such a file is sent to clients that name it by its bytes), or more than 255 bytes")
+		m.report(CodeName, dir, 0,
+			diag.Count(bad, "name", "names")+
+				" not listed: control characters, bytes that are not UTF-8 (such a file is sent to clients that name it by its bytes), or more than 255 bytes")
 	}
 	return names, nil
 }
@@ -249,7 +260,8 @@ func (m *making) dated(label, name string, width int) string {
 		size = sizeText(info.Size())
 	}
 	pad := strings.Repeat(" ", max(0, width-columns(label)))
-	return strings.TrimRight(fmt.Sprintf("%s%s  %s  %9s", label, pad, info.ModTime().UTC().Format("2006-01-02"), size), " ")
+	return strings.TrimRight(fmt.Sprintf("%s%s  %s  %9s", label, pad,
+		info.ModTime().UTC().Format("2006-01-02"), size), " ")
 }
 
 // sizeText writes a number of bytes for people: "512 B", "1.4 kB", "20 MB". A kB is

@@ -29,12 +29,15 @@ const (
 
 // IsMap reports whether the last element of a file name names a directory's
 // map.
-func IsMap(base string) bool { return base == mapName || base == dotMapName || base == gphName }
+func IsMap(base string) bool {
+	return base == mapName || base == dotMapName || base == gphName
+}
 
 // IsMenuFile reports whether a file of that name is a menu of its own, whatever
 // its directory shows: *.gph as geomyidae has it, and *.gophermap.
 func IsMenuFile(base string) bool {
-	return !strings.HasPrefix(base, ".") && (strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, "."+mapName))
+	return !strings.HasPrefix(base, ".") &&
+		(strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, "."+mapName))
 }
 
 // A dialect is how the lines of a map are to be read.
@@ -191,10 +194,13 @@ func expandTabs(s string) string {
 // as Motsognir's do: nine in ten of the lines that could be information begin with
 // it, and it does not look like the beginning of a word there.
 func infoPrefixed(text string) bool {
-	lines, prefixed, sure := 0, 0, 0
+	lines := 0
+	prefixed := 0
+	sure := 0
 	s := mapSource{rest: text}
 	for line, ok := s.next(); ok; line, ok = s.next() {
-		if strings.Trim(line, " ") == "" || strings.IndexByte(line, '\t') >= 0 || strings.IndexByte("#!-:=*.~%", line[0]) >= 0 {
+		if strings.Trim(line, " ") == "" || strings.IndexByte(line, '\t') >= 0 ||
+			strings.IndexByte("#!-:=*.~%", line[0]) >= 0 {
 			continue
 		}
 		lines++
@@ -218,7 +224,8 @@ func continuesWord(rest string) bool {
 	}
 	rest = strings.TrimPrefix(rest, " ")
 	r, _ := utf8.DecodeRuneInString(rest)
-	return unicode.IsLower(r) || strings.ContainsRune("'’-,.", r) && len(rest) > 1 && unicode.IsLower(rune(rest[1]))
+	return unicode.IsLower(r) ||
+		strings.ContainsRune("'’-,.", r) && len(rest) > 1 && unicode.IsLower(rune(rest[1]))
 }
 
 // fold returns the file name of a selector in a map of dir. It resolves "." and "..",
@@ -275,7 +282,8 @@ func (m *making) bound(name, text string) string {
 	rest := ""
 	if limit := m.toRead; int64(len(text)) > limit {
 		m.report(CodeLimit, name, 0, "maps of more than 4 MiB: the rest is left out")
-		text, rest = text[:strings.LastIndexByte(text[:limit], '\n')+1], "... and more: this menu is longer than 4 MiB\n"
+		text = text[:strings.LastIndexByte(text[:limit], '\n')+1]
+		rest = "... and more: this menu is longer than 4 MiB\n"
 	}
 	m.toRead -= int64(len(text))
 	if c := m.Charset.Of(name, []byte(text), true); c != CharsetLatin1 { // lines of a map are in Latin-1 or not, one by one
@@ -377,7 +385,9 @@ func (m *making) fileType(name string) byte {
 }
 
 // Label returns the label in a directory's gophertag, "" if it has none.
-func (b *Builder) Label(ctx context.Context, dir string) string { return b.begin(ctx, dir).tag(dir) }
+func (b *Builder) Label(ctx context.Context, dir string) string {
+	return b.begin(ctx, dir).tag(dir)
+}
 
 // tag returns the label that a directory's gophertag gives it, its first line;
 // nothing if there is none.

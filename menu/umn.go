@@ -204,7 +204,8 @@ func (x *merged) merge(e umnEntry) {
 func (m *making) umnItems(e umnEntry) []Item {
 	m.maps = append(m.maps, e.source)
 	defer func() { m.maps = nil }()
-	if e.host == "" && len(e.selector) > 1 && e.selector[1] == '/' && !e.merges && !m.namesSomething(e.selector) && m.namesSomething(e.selector[1:]) {
+	if e.host == "" && len(e.selector) > 1 && e.selector[1] == '/' && !e.merges &&
+		!m.namesSomething(e.selector) && m.namesSomething(e.selector[1:]) {
 		e.selector = e.selector[1:]
 	}
 	if e.typ == 0 {

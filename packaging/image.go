@@ -28,10 +28,11 @@ func (r release) writeImage(stage, arch string) error {
 	if err != nil {
 		return err
 	}
-	image, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1), mutate.Addendum{
-		Layer:   layer,
-		History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "gophd " + r.version},
-	})
+	image, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1),
+		mutate.Addendum{
+			Layer:   layer,
+			History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "gophd " + r.version},
+		})
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,9 @@ func (r release) writeImage(stage, arch string) error {
 		return err
 	}
 	file = file.DeepCopy()
-	file.Architecture, file.OS, file.Created = arch, "linux", v1.Time{Time: r.date}
+	file.Architecture = arch
+	file.OS = "linux"
+	file.Created = v1.Time{Time: r.date}
 	file.Config = v1.Config{
 		User:         imageUser,
 		ExposedPorts: map[string]struct{}{"7070/tcp": {}},
@@ -83,12 +86,21 @@ func (r release) layer(stage string) (v1.Layer, error) {
 		mode int64
 		data []byte
 	}{
-		{"etc/", 0o755, nil}, {"etc/passwd", 0o644, passwd}, {"srv/", 0o755, nil}, {"srv/gopher/", 0o755, nil},
+		{"etc/", 0o755, nil}, {"etc/passwd", 0o644, passwd}, {"srv/", 0o755, nil},
+		{"srv/gopher/", 0o755, nil},
 		{"usr/", 0o755, nil}, {"usr/bin/", 0o755, nil}, {"usr/bin/gophd", 0o755, binary},
-		{"usr/share/", 0o755, nil}, {"usr/share/doc/", 0o755, nil}, {"usr/share/doc/gophd/", 0o755, nil},
+		{"usr/share/", 0o755, nil}, {"usr/share/doc/", 0o755, nil},
+		{"usr/share/doc/gophd/", 0o755, nil},
 		{"usr/share/doc/gophd/gophd.cdx.json", 0o644, bill},
 	} {
-		h := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: r.date, Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+		h := &tar.Header{
+			Name:     e.name,
+			Mode:     e.mode,
+			Size:     int64(len(e.data)),
+			ModTime:  r.date,
+			Typeflag: tar.TypeReg,
+			Format:   tar.FormatUSTAR,
+		}
 		if e.data == nil {
 			h.Typeflag = tar.TypeDir
 		}
@@ -102,6 +114,8 @@ func (r release) layer(stage string) (v1.Layer, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	return tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil },
+	return tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(b.Bytes())), nil
+	},
 		tarball.WithMediaType(types.OCILayer))
 }

@@ -87,7 +87,8 @@ func (r release) stage(dir, arch string) error {
 		return err
 	}
 	staged := map[string][]byte{"gophd": binary}
-	if staged["gophd.cdx.json"], err = r.billOfMaterials(filepath.Join(r.bin, "linux-"+arch, "gophd"), arch); err != nil {
+	if staged["gophd.cdx.json"], err = r.billOfMaterials(filepath.Join(r.bin, "linux-"+arch,
+		"gophd"), arch); err != nil {
 		return err
 	}
 	for _, page := range []string{"gophd.8", "robots.5"} {
@@ -95,7 +96,8 @@ func (r release) stage(dir, arch string) error {
 			return err
 		}
 	}
-	for _, unit := range []string{"gophd.service", "gophd.socket", "gophd-gemini.socket", "gophd-spartan.socket", "gophd-nex.socket", "gophd-finger.socket"} {
+	for _, unit := range []string{"gophd.service", "gophd.socket", "gophd-gemini.socket",
+		"gophd-spartan.socket", "gophd-nex.socket", "gophd-finger.socket"} {
 		text, err := os.ReadFile(filepath.Join("..", "examples", "systemd", unit))
 		if err != nil {
 			return err
@@ -161,8 +163,11 @@ var unitsAndZsh = map[string][2]string{
 
 func (r release) writePackage(format, stage, arch string) error {
 	variables := map[string]string{
-		"STAGE": stage, "ARCH": arch, "VERSION": r.version,
-		"UNITS": unitsAndZsh[format][0], "ZSH": unitsAndZsh[format][1],
+		"STAGE":   stage,
+		"ARCH":    arch,
+		"VERSION": r.version,
+		"UNITS":   unitsAndZsh[format][0],
+		"ZSH":     unitsAndZsh[format][1],
 	}
 	text, err := os.ReadFile("nfpm.yaml")
 	if err != nil {
@@ -179,7 +184,9 @@ func (r release) writePackage(format, stage, arch string) error {
 	}
 	if format == "apk" { // for OpenRC
 		info.Contents = slices.DeleteFunc(info.Contents, func(c *files.Content) bool {
-			return strings.Contains(c.Destination, "/systemd/") || strings.Contains(c.Destination, "/sysusers.d/") || c.Destination == "/etc/default/gophd"
+			return strings.Contains(c.Destination, "/systemd/") ||
+				strings.Contains(c.Destination, "/sysusers.d/") ||
+				c.Destination == "/etc/default/gophd"
 		})
 	}
 	info = nfpm.WithDefaults(info)

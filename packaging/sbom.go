@@ -23,19 +23,37 @@ func (r release) billOfMaterials(binary, arch string) ([]byte, error) {
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: r.date.Format(time.RFC3339),
-		Component: &cdx.Component{BOMRef: self, Type: cdx.ComponentTypeApplication, Name: "gophd",
-			Version: r.version, PackageURL: self, Licenses: &cdx.Licenses{{License: &cdx.License{ID: "ISC"}}}},
+		Component: &cdx.Component{
+			BOMRef:     self,
+			Type:       cdx.ComponentTypeApplication,
+			Name:       "gophd",
+			Version:    r.version,
+			PackageURL: self,
+			Licenses:   &cdx.Licenses{{License: &cdx.License{ID: "ISC"}}},
+		},
 	}
-	std := cdx.Component{BOMRef: "std", Type: cdx.ComponentTypeLibrary, Name: "std",
-		Version: strings.TrimPrefix(info.GoVersion, "go"), PackageURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")}
+	std := cdx.Component{
+		BOMRef:     "std",
+		Type:       cdx.ComponentTypeLibrary,
+		Name:       "std",
+		Version:    strings.TrimPrefix(info.GoVersion, "go"),
+		PackageURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go"),
+	}
 	components, refs := []cdx.Component{std}, []string{"std"}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
 		purl := "pkg:golang/" + m.Path + "@" + m.Version
-		c := cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl}
-		if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:")); err == nil && len(sum) > 0 {
+		c := cdx.Component{
+			BOMRef:     purl,
+			Type:       cdx.ComponentTypeLibrary,
+			Name:       m.Path,
+			Version:    m.Version,
+			PackageURL: purl,
+		}
+		if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum,
+			"h1:")); err == nil && len(sum) > 0 {
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
 		}
 		components, refs = append(components, c), append(refs, purl)

@@ -97,7 +97,9 @@ func classesOf(notes []*note, names *names) []*class {
 		// otherwise apply the group of a name that is a part of its own.
 		hasPart := false
 		if r.named && !r.hasGroup() {
-			parts(name.token, names.of, func(part string) { hasPart = hasPart || robots[names.of[part]].hasGroup() })
+			parts(name.token, names.of, func(part string) {
+				hasPart = hasPart || robots[names.of[part]].hasGroup()
+			})
 		}
 		if !r.named || !r.hasGroup() && !hasPart {
 			continue
@@ -105,7 +107,13 @@ func classesOf(notes []*note, names *names) []*class {
 		k := key{r.key, r.joined, name.token == veronica}
 		c := by[k]
 		if c == nil {
-			c = &class{token: name.token, robot: int32(i), by: r.by, more: r.more, joined: r.joined}
+			c = &class{
+				token:  name.token,
+				robot:  int32(i),
+				by:     r.by,
+				more:   r.more,
+				joined: r.joined,
+			}
 			by[k] = c
 			list = append(list, c)
 		}
@@ -122,7 +130,8 @@ func classesOf(notes []*note, names *names) []*class {
 }
 
 func compareNames(a, b string) int {
-	return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+	return cmp.Or(cmp.Compare(len(b), len(a)),
+		strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
 }
 
 // maxParts is the length up to which all parts of a name are looked up. Names of that
@@ -210,7 +219,9 @@ func stacked(sections []section) []section {
 		}
 		written := *next.section
 		written.names = slices.DeleteFunc(slices.Clone(next.names), isBlocked)
-		next.names = slices.DeleteFunc(next.names, func(name string) bool { return !isBlocked(name) })
+		next.names = slices.DeleteFunc(next.names, func(name string) bool {
+			return !isBlocked(name)
+		})
 		if len(next.names) == 0 {
 			stacks = slices.DeleteFunc(stacks, func(s *stack) bool { return s == next })
 		}

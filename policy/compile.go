@@ -101,7 +101,11 @@ type Compiled struct {
 // Compile makes a robots.txt from annotations and proves it. The result depends only on
 // in.
 func Compile(in Input) *Compiled {
-	w := work{Compiled: &Compiled{readers: in.Readers}, in: in, left: map[string]bool{}}
+	w := work{
+		Compiled: &Compiled{readers: in.Readers},
+		in:       in,
+		left:     map[string]bool{},
+	}
 	if w.readers == nil {
 		w.readers = readers.All()
 	}
@@ -154,10 +158,16 @@ type alias struct {
 
 // read reads the annotations, directory by directory.
 func (w *work) read() {
-	w.notes, w.Compiled.programs, w.said, w.found = nil, nil, nil, nil
+	w.notes = nil
+	w.Compiled.programs = nil
+	w.said = nil
+	w.found = nil
 	w.names = names{of: map[string]int32{}}
 	w.denied = map[string]*note{}
-	w.joinable, w.joins, w.joined, w.borrowers = nil, 0, nil, nil
+	w.joinable = nil
+	w.joins = 0
+	w.joined = nil
+	w.borrowers = nil
 	list := slices.SortedStableFunc(slices.Values(w.in.Annotations), func(a, b Annotation) int {
 		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.File, b.File))
 	})
@@ -187,9 +197,11 @@ func (w *work) read() {
 	w.aliases = aliasesOf(w.in.Aliases, root)
 	w.sitemaps = nil
 	for _, url := range w.in.Sitemaps {
-		w.sitemaps = append(w.sitemaps, siteField{&siteFieldName{"Sitemap", nil, true}, &rule{value: url}})
+		w.sitemaps = append(w.sitemaps,
+			siteField{&siteFieldName{"Sitemap", nil, true}, &rule{value: url}})
 	}
-	w.isHand = len(w.in.Annotations) == 1 && path.Base(w.in.Annotations[0].File) == robotsFile && root.from != nil && len(w.in.Programs)+len(w.in.Sitemaps) == 0
+	w.isHand = len(w.in.Annotations) == 1 && path.Base(w.in.Annotations[0].File) == robotsFile &&
+		root.from != nil && len(w.in.Programs)+len(w.in.Sitemaps) == 0
 	for _, d := range w.cured {
 		w.deny(d.sel, CodeUnnamedLeak, d.why)
 	}
@@ -203,7 +215,13 @@ func aliasesOf(list []Alias, root *note) (aliases []alias) {
 		if isFile {
 			target += "$"
 		}
-		r := &rule{form: formOf([]string{a.Selector}, isFile, true), file: strings.Trim(a.Selector, "/"), of: root, whole: true, links: a.Target}
+		r := &rule{
+			form:  formOf([]string{a.Selector}, isFile, true),
+			file:  strings.Trim(a.Selector, "/"),
+			of:    root,
+			whole: true,
+			links: a.Target,
+		}
 		r.value = fmt.Sprintf("robots read %s at %s", a.Selector, a.Target)
 		aliases = append(aliases, alias{escape(a.Selector), target, r})
 	}
@@ -212,7 +230,9 @@ func aliasesOf(list []Alias, root *note) (aliases []alias) {
 
 // compose makes the compositions.
 func (w *work) compose(live []*note, classes []*class) {
-	w.classes, w.all, w.shut = classes, nil, nil
+	w.classes = classes
+	w.all = nil
+	w.shut = nil
 	w.veronica, w.rulesVeronica = nil, nil
 	programs, aliases := w.programs, w.aliases
 	if live[0].shut != nil {
@@ -274,7 +294,12 @@ func handSources(a Annotation) (list []source) {
 		var s source
 		switch l.Kind {
 		case readers.KindAllow, readers.KindDisallow, readers.KindUsage, readers.KindField:
-			s.rule = &rule{file: a.File, line: l.Number, allow: l.Kind == readers.KindAllow, value: l.Value}
+			s.rule = &rule{
+				file:  a.File,
+				line:  l.Number,
+				allow: l.Kind == readers.KindAllow,
+				value: l.Value,
+			}
 		}
 		list = append(list, s)
 	}

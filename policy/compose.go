@@ -120,8 +120,11 @@ func (b *composer) allow(a *rule, own bool) bool {
 	}
 	for _, at := range b.above {
 		for _, d := range at.guards {
-			isExcepted := func(o *rule) bool { return !d.alone && len(o.uri) >= len(d.uri) && covers(o.uri, a.uri) }
-			if (d.final || d.named && !own) && d.concerns(a) && !slices.ContainsFunc(at.allows, isExcepted) && !carry(d.rule) {
+			isExcepted := func(o *rule) bool {
+				return !d.alone && len(o.uri) >= len(d.uri) && covers(o.uri, a.uri)
+			}
+			if (d.final || d.named && !own) && d.concerns(a) &&
+				!slices.ContainsFunc(at.allows, isExcepted) && !carry(d.rule) {
 				return false
 			}
 		}
@@ -147,7 +150,9 @@ func (b *composer) allow(a *rule, own bool) bool {
 
 // concerns reports whether an Allow could undo a Disallow: an Allow that is as long and
 // may match the same.
-func (r *rule) concerns(a *rule) bool { return len(a.uri) >= len(r.uri) && meets(a.uri, r.uri) }
+func (r *rule) concerns(a *rule) bool {
+	return len(a.uri) >= len(r.uri) && meets(a.uri, r.uri)
+}
 
 // carried returns lines, longer than an Allow, for the names that the Allow opens and the
 // Disallow denies. ok is false if there are no such lines.
@@ -196,7 +201,12 @@ func (r *rule) padded(allows []*rule) []*rule {
 	if most > 0 {
 		padded := *r
 		stars := strings.Repeat("*", most+1-len(r.uri))
-		padded.form = form{uri: r.uri + stars, raw: r.raw + stars, hazard: r.hazard, weak: r.weak + stars}
+		padded.form = form{
+			uri:    r.uri + stars,
+			raw:    r.raw + stars,
+			hazard: r.hazard,
+			weak:   r.weak + stars,
+		}
 		list = append(list, &padded)
 	}
 	return list
@@ -220,7 +230,9 @@ func (c *composition) aliases(aliases []alias) (denied bool) {
 				}
 			}
 			c.rules = append(c.rules, a.rule.padded(allows)...)
-			isDenied[i], found, denied = true, true, true
+			isDenied[i] = true
+			found = true
+			denied = true
 		}
 	}
 	return denied
@@ -256,7 +268,8 @@ func (c *composition) twins() {
 	seen := make(map[key]bool, len(c.rules))
 	c.rules = slices.DeleteFunc(c.rules, func(r *rule) bool {
 		isWritten := r.below == nil && !r.whole && r.line > 0
-		drop := !r.allow && isWritten && has[key{r.uri, true, r.of}] || seen[key{r.uri, r.allow, nil}]
+		drop := !r.allow && isWritten && has[key{r.uri, true, r.of}] ||
+			seen[key{r.uri, r.allow, nil}]
 		seen[key{r.uri, r.allow, nil}] = seen[key{r.uri, r.allow, nil}] || !drop
 		return drop
 	})
@@ -278,7 +291,11 @@ func (c *composition) matcher() *readers.Matcher {
 	rfc, _ := readers.Named("rfc9309")
 	var list []readers.Rule
 	for i, r := range c.rules {
-		list = append(list, readers.Rule{Allow: r.allow, Pattern: r.uri, Line: i + 1})
+		list = append(list, readers.Rule{
+			Allow:   r.allow,
+			Pattern: r.uri,
+			Line:    i + 1,
+		})
 	}
 	return rfc.Matcher(list)
 }
@@ -327,7 +344,13 @@ func programsOf(selectors []string, flags map[string]string, root *note) (list [
 		}
 		for _, end := range ends {
 			pieces := strings.Split(strings.TrimSuffix(p+end, "$"), "*")
-			next.lines = append(next.lines, &rule{form: formOf(pieces, end == "$", true), value: value, file: flag, program: true, of: root})
+			next.lines = append(next.lines, &rule{
+				form:    formOf(pieces, end == "$", true),
+				value:   value,
+				file:    flag,
+				program: true,
+				of:      root,
+			})
 		}
 		list = append(list, next)
 	}
@@ -371,12 +394,14 @@ func (p program) reports(a *rule) (list []Report) {
 		message := fmt.Sprintf("it opens nothing of %s, whose line is longer: write %s*, and %[2]s? for its queries", d.file, path)
 		switch {
 		case strings.HasSuffix(p.uri, "/"):
-			message = fmt.Sprintf("it does not open the menu that %s makes: write %s$", d.file, a.value)
+			message = fmt.Sprintf("it does not open the menu that %s makes: write %s$",
+				d.file, a.value)
 		case i == len(p.lines)-1:
 			message = fmt.Sprintf("it does not open the queries of %s: write %s?, too", d.file, path)
 		}
 		r := NewReport(CodeProgram, a.file, a.line, message)
-		r.Severity, r.Hint = diag.Notice, "what a program answers is denied unless an Allow that is as long as its line names it"
+		r.Severity = diag.Notice
+		r.Hint = "what a program answers is denied unless an Allow that is as long as its line names it"
 		return append(list, r)
 	}
 	return nil

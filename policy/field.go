@@ -26,17 +26,34 @@ type siteFieldName struct {
 }
 
 var siteFieldNames = []siteFieldName{
-	{"Crawl-delay", func(v string) bool { _, err := readers.ParseCrawlDelay(v); return err == nil }, false},
-	{"Request-rate", func(v string) bool { _, err := readers.ParseRequestRate(v); return err == nil }, false},
-	{"Visit-time", func(v string) bool { _, err := readers.ParseVisitTime(v); return err == nil }, false},
+	{"Crawl-delay", func(v string) bool {
+		_, err := readers.ParseCrawlDelay(v)
+		return err == nil
+	}, false},
+	{"Request-rate", func(v string) bool {
+		_, err := readers.ParseRequestRate(v)
+		return err == nil
+	}, false},
+	{"Visit-time", func(v string) bool {
+		_, err := readers.ParseVisitTime(v)
+		return err == nil
+	}, false},
 	{"Comment", nil, false},
 	{"Content-Signal", nil, false},
-	{"Index", func(v string) bool { return strings.EqualFold(v, "allow") || strings.EqualFold(v, "deny") }, false},
-	{"Cooldown", func(v string) bool { _, err := strconv.ParseUint(v, 10, 31); return err == nil }, false},
+	{"Index", func(v string) bool {
+		return strings.EqualFold(v, "allow") || strings.EqualFold(v, "deny")
+	}, false},
+	{"Cooldown", func(v string) bool {
+		_, err := strconv.ParseUint(v, 10, 31)
+		return err == nil
+	}, false},
 	{"Sitemap", nil, true},
 	{"Agentmap", nil, true},
 	{"Schemamap", nil, true},
-	{"License", func(v string) bool { u, err := url.Parse(v); return err == nil && u.IsAbs() }, true},
+	{"License", func(v string) bool {
+		u, err := url.Parse(v)
+		return err == nil && u.IsAbs()
+	}, true},
 }
 
 // field keeps a site-wide field whose value robots understand.
@@ -47,11 +64,17 @@ func (r *reader) field(l readers.Line) {
 		case !strings.EqualFold(f.name, l.Field):
 			continue
 		case r.note.top != "":
-			r.report(CodeMisplacedField, l.Number, "%s is about the whole site and counts in the root's annotation only", f.name)
-		case l.Value == "" || selector.HasControl(l.Value) || strings.ContainsFunc(l.Value, endsLine) || f.valid != nil && !f.valid(l.Value):
+			r.report(CodeMisplacedField, l.Number,
+				"%s is about the whole site and counts in the root's annotation only", f.name)
+		case l.Value == "" || selector.HasControl(l.Value) ||
+			strings.ContainsFunc(l.Value, endsLine) || f.valid != nil && !f.valid(l.Value):
 			// The report about the line says so.
 		default:
-			r.note.fields = append(r.note.fields, siteField{f, &rule{value: l.Value, file: r.file, line: l.Number}})
+			r.note.fields = append(r.note.fields, siteField{f, &rule{
+				value: l.Value,
+				file:  r.file,
+				line:  l.Number,
+			}})
 		}
 		return
 	}
@@ -141,7 +164,13 @@ func (r *reader) usage(l readers.Line) {
 		return
 	}
 	r.note.count++
-	r.now.prefs = append(r.now.prefs, &usageLine{rule{form: f, value: list, file: r.file, line: l.Number, of: r.note}, said})
+	r.now.prefs = append(r.now.prefs, &usageLine{rule{
+		form:  f,
+		value: list,
+		file:  r.file,
+		line:  l.Number,
+		of:    r.note,
+	}, said})
 }
 
 // use is a Content-Usage line of the file.
@@ -204,14 +233,18 @@ func usesOf(c *class, notes []*note) (list []*use) {
 		for n < len(lines) && lines[n].uri == lines[0].uri {
 			n++
 		}
-		above = slices.DeleteFunc(above, func(s stated) bool { return !strings.HasPrefix(lines[0].uri, s.uri) })
+		above = slices.DeleteFunc(above, func(s stated) bool {
+			return !strings.HasPrefix(lines[0].uri, s.uri)
+		})
 		above = append(above, lines[:n]...)
 		if u := useOf(above, lines[0].usageLine); len(u.values) > 0 {
 			list = append(list, u)
 		}
 		lines = lines[n:]
 	}
-	slices.SortFunc(list, func(a, b *use) int { return compareLines(line{uri: a.uri}, line{uri: b.uri}) })
+	slices.SortFunc(list, func(a, b *use) int {
+		return compareLines(line{uri: a.uri}, line{uri: b.uri})
+	})
 	return list
 }
 
@@ -231,23 +264,31 @@ func useOf(lines []stated, at *usageLine) *use {
 		}
 		for _, said := range s.said {
 			states[named{s.of, said.Key}] = true
-			if by := refuses[said.Key]; said.Preference == readers.No && !slices.Contains(by, s.of) {
+			if by := refuses[said.Key]; said.Preference == readers.No &&
+				!slices.Contains(by, s.of) {
 				refuses[said.Key] = append(by, s.of)
 			}
 		}
 	}
 
-	u := &use{usageLine: at, states: map[string]*usageLine{}, values: map[string]readers.Preference{}}
+	u := &use{
+		usageLine: at,
+		states:    map[string]*usageLine{},
+		values:    map[string]readers.Preference{},
+	}
 	longest := map[string]int{}
 	for _, s := range lines {
 		for _, said := range s.said {
 			key := said.Key
 			isAbove := func(n *note) bool { return strings.HasPrefix(s.of.sel, n.sel) }
-			if !s.own && (states[named{s.of, key}] || said.Preference == readers.Yes && slices.ContainsFunc(refuses[key], isAbove)) {
+			if !s.own && (states[named{s.of, key}] ||
+				said.Preference == readers.Yes && slices.ContainsFunc(refuses[key], isAbove)) {
 				continue
 			}
 			if len(s.uri) > longest[key] || said.Preference > u.values[key] {
-				longest[key], u.values[key], u.states[key] = len(s.uri), said.Preference, s.usageLine
+				longest[key] = len(s.uri)
+				u.values[key] = said.Preference
+				u.states[key] = s.usageLine
 			}
 		}
 	}
@@ -272,7 +313,9 @@ func useOf(lines []stated, at *usageLine) *use {
 func (n *note) refusals() (list []*usageLine) {
 	for _, g := range n.joinable {
 		for _, u := range g.prefs {
-			if said := slices.DeleteFunc(slices.Clone(u.said), func(s readers.Stated) bool { return s.Preference != readers.No }); len(said) > 0 {
+			if said := slices.DeleteFunc(slices.Clone(u.said), func(s readers.Stated) bool {
+				return s.Preference != readers.No
+			}); len(said) > 0 {
 				list = append(list, &usageLine{u.rule, said})
 			}
 		}

@@ -24,7 +24,9 @@ const nothing = "/.robots"
 const header = `# robots.txt made by gophd; "gophd robots explain" tells why`
 
 // DenyAll returns the robots.txt that keeps every robot out.
-func DenyAll() []byte { return []byte("User-agent: *\nDisallow: /\nDisallow: *\n") }
+func DenyAll() []byte {
+	return []byte("User-agent: *\nDisallow: /\nDisallow: *\n")
+}
 
 // line is a rule as it stands in the file.
 type line struct {
@@ -52,15 +54,23 @@ func sectionsOf(list []*composition, cut bool) (sections []section) {
 		weakName = noRobot
 	}
 	for _, c := range list {
-		s := section{names: c.names, uses: c.uses, named: c.by != nil || c.joined}
+		s := section{
+			names: c.names,
+			uses:  c.uses,
+			named: c.by != nil || c.joined,
+		}
 		if c.token == veronica {
-			s.lines, s.uses, weakName = c.weakLines(), nil, noRobot
+			s.lines = c.weakLines()
+			s.uses = nil
+			weakName = noRobot
 		} else {
 			s.lines = c.lines()
 		}
 		sections = append(sections, s)
 	}
-	for slices.ContainsFunc(list, func(c *composition) bool { return slices.Contains(c.names, weakName) }) {
+	for slices.ContainsFunc(list, func(c *composition) bool {
+		return slices.Contains(c.names, weakName)
+	}) {
 		weakName += "-"
 	}
 	weak := section{names: []string{weakName}, lines: list[0].weakLines()}
@@ -165,7 +175,9 @@ func trimEnd(line string) string {
 // its URI form: some readers of which the first match decides do not take a ? for %3F.
 func sorted(list []line) []line {
 	slices.SortFunc(list, compareLines)
-	return slices.CompactFunc(list, func(a, b line) bool { return a.text == b.text && a.allow == b.allow })
+	return slices.CompactFunc(list, func(a, b line) bool {
+		return a.text == b.text && a.allow == b.allow
+	})
 }
 
 // isLast reports whether a line comes after all others, since it denies everything.
@@ -240,7 +252,11 @@ func write(list []section, fields []siteField) *writer {
 			w.line(source{}, "Disallow: ", nothing)
 		}
 		for _, l := range s.lines {
-			w.line(source{rule: l.of, text: l.text, named: s.named}, field(l.allow), l.text)
+			w.line(source{
+				rule:  l.of,
+				text:  l.text,
+				named: s.named,
+			}, field(l.allow), l.text)
 		}
 		for _, u := range s.uses {
 			path := u.uri + " "

@@ -65,7 +65,9 @@ func (all *names) add(token, full string) int32 {
 		all.robots = append(all.robots, named{lower, []string{token}})
 	}
 	r := &all.robots[i]
-	if full != "" && !slices.ContainsFunc(r.written, func(w string) bool { return strings.EqualFold(w, full) }) {
+	if full != "" && !slices.ContainsFunc(r.written, func(w string) bool {
+		return strings.EqualFold(w, full)
+	}) {
 		r.written = append(r.written, full)
 	}
 	return i
@@ -126,7 +128,9 @@ func (r *rule) place() string {
 
 // setOf returns the groups that name a robot.
 func (n *note) setOf(robot int32) set {
-	at, found := slices.BinarySearchFunc(n.named, robot, func(a naming, robot int32) int { return cmp.Compare(a.robot, robot) })
+	at, found := slices.BinarySearchFunc(n.named, robot, func(a naming, robot int32) int {
+		return cmp.Compare(a.robot, robot)
+	})
 	if !found {
 		return set{}
 	}
@@ -173,10 +177,16 @@ func readNote(from []Annotation, names *names, clean map[string]bool) *note {
 	sel := from[0].Dir
 	n := &note{sel: sel, from: from, at: directory(sel)}
 	n.top, _, _ = strings.Cut(strings.TrimPrefix(n.at.uri, "/"), "/")
-	r := reader{note: n, names: names, clean: clean, groups: map[int32][]*group{}}
+	r := reader{
+		note:   n,
+		names:  names,
+		clean:  clean,
+		groups: map[int32][]*group{},
+	}
 	for _, a := range from {
 		reports := n.reports
-		r.file, r.strict, r.everybody, r.open, r.counted = a.File, a.strict, a.everybody, false, [2]int{}
+		r.file, r.strict, r.everybody, r.open, r.counted = a.File, a.strict, a.everybody,
+			false, [2]int{}
 		switch {
 		case a.Err != nil:
 			n.deny(a.File, CodeUnreadable, fmt.Sprintf("it cannot be read: %v", a.Err))
@@ -206,7 +216,9 @@ func readNote(from []Annotation, names *names, clean map[string]bool) *note {
 			}
 		}
 	}
-	slices.SortStableFunc(n.fields, func(a, b siteField) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(n.fields, func(a, b siteField) int {
+		return strings.Compare(a.name, b.name)
+	})
 	return n
 }
 
@@ -273,7 +285,14 @@ func (g *group) text() string {
 
 // deny denies the directory as a whole on account of an annotation.
 func (n *note) deny(file, code, why string) {
-	*n = note{sel: n.sel, from: n.from, at: n.at, top: n.top, shut: n.denied(file, why), reports: n.reports}
+	*n = note{
+		sel:     n.sel,
+		from:    n.from,
+		at:      n.at,
+		top:     n.top,
+		shut:    n.denied(file, why),
+		reports: n.reports,
+	}
 	n.size = len("Disallow: \n") + len(n.shut.uri)
 	n.reports = append(n.reports, deniedReport(n.sel, code, file, why))
 }
@@ -300,7 +319,8 @@ func (n *note) denied(file, why string) *rule {
 }
 
 func (r *reader) report(code string, line int, format string, args ...any) {
-	r.note.reports = append(r.note.reports, NewReport(code, r.file, line, fmt.Sprintf(format, args...)))
+	r.note.reports = append(r.note.reports,
+		NewReport(code, r.file, line, fmt.Sprintf(format, args...)))
 }
 
 func (r *reader) read(data []byte) {
@@ -410,7 +430,9 @@ func (r *reader) namesOf(value string) (list []int32) {
 		default:
 			full := ""
 			parts := strings.Fields(word)
-			if len(parts) > 1 && !slices.ContainsFunc(parts, func(w string) bool { return readers.ProductToken(w) != w }) {
+			if len(parts) > 1 && !slices.ContainsFunc(parts, func(w string) bool {
+				return readers.ProductToken(w) != w
+			}) {
 				full = strings.Join(parts, " ")
 			}
 			list = append(list, r.names.add(token, full))
@@ -443,7 +465,8 @@ func (r *reader) rule(l readers.Line, rule rule) {
 		return
 	}
 	if rule.allow && r.strict {
-		report := NewReport(CodeOverruled, r.file, l.Number, "it does not count: the trees for Gopher and Gemini have different annotations, and what one of them denies is denied")
+		report := NewReport(CodeOverruled, r.file, l.Number,
+			"it does not count: the trees for Gopher and Gemini have different annotations, and what one of them denies is denied")
 		report.Hint = "write the same .robots into both trees"
 		r.note.reports = append(r.note.reports, report)
 		return
@@ -457,7 +480,8 @@ func (r *reader) rule(l readers.Line, rule rule) {
 	}
 	rule.form, rule.value, rule.file, rule.line, rule.of = f, value, r.file, l.Number, r.note
 	if rule.final && !isFinal(strings.TrimPrefix(f.uri, r.note.at.uri)) {
-		r.report(CodeFinal, l.Number, "Final takes a path, or /* and what follows: this is a Disallow alone")
+		r.report(CodeFinal, l.Number,
+			"Final takes a path, or /* and what follows: this is a Disallow alone")
 		rule.final = false
 	}
 	r.note.count++

@@ -40,7 +40,12 @@ func (f form) join(g form) form {
 	if f.raw == f.uri && g.raw == g.uri && g.weak == g.uri {
 		return form{uri: uri, raw: uri, weak: uri}
 	}
-	return form{uri: uri, raw: f.raw + g.raw, hazard: f.hazard || g.hazard, weak: f.weak + g.weak}
+	return form{
+		uri:    uri,
+		raw:    f.raw + g.raw,
+		hazard: f.hazard || g.hazard,
+		weak:   f.weak + g.weak,
+	}
 }
 
 // directory returns the form of a directory's selector, without the slash at its end.
@@ -59,7 +64,9 @@ func formOf(pieces []string, end, last bool) form {
 		}
 		tail := len(p) // where blanks begin that readers trim, and $ that they take for anchors
 		if last && i == len(pieces)-1 {
-			tail = len(strings.TrimRightFunc(p, func(c rune) bool { return c == '$' || isSpace(c) }))
+			tail = len(strings.TrimRightFunc(p, func(c rune) bool {
+				return c == '$' || isSpace(c)
+			}))
 		}
 		for j, c := range p {
 			size := utf8.RuneLen(c)
@@ -82,7 +89,8 @@ func formOf(pieces []string, end, last bool) form {
 	}
 	f.uri, f.raw, f.weak = string(uri), string(raw), string(weak)
 	// Python takes $$ and $* for $.
-	if ends := f.raw[len(strings.TrimRight(f.raw, "*$")):]; last && strings.Count(ends, "$") > strings.Count(f.uri, "$") {
+	if ends := f.raw[len(strings.TrimRight(f.raw, "*$")):]; last &&
+		strings.Count(ends, "$") > strings.Count(f.uri, "$") {
 		f.hazard = true
 	}
 	return f
@@ -95,7 +103,9 @@ func endsLine(c rune) bool {
 }
 
 // isSpace reports whether some reader takes a character for a blank.
-func isSpace(c rune) bool { return c == 0x1f || c == 0xfeff || unicode.IsSpace(c) }
+func isSpace(c rune) bool {
+	return c == 0x1f || c == 0xfeff || unicode.IsSpace(c)
+}
 
 // trimSpaces trims blanks of any kind.
 func trimSpaces(s string) string { return strings.TrimFunc(s, isSpace) }
@@ -133,11 +143,13 @@ func patternOf(value string, at form) (f form, ok bool) {
 // item type of a gopher URL if a selector with a slash follows.
 func pathOf(value string) string {
 	scheme, rest, found := strings.Cut(value, "://")
-	if !found || strings.Trim(scheme, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") != "" || scheme == "" {
+	if !found || strings.Trim(scheme,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.") != "" || scheme == "" {
 		return value
 	}
 	_, path, _ := strings.Cut(rest, "/")
-	if is := strings.ToLower(scheme); (is == "gopher" || is == "gophers") && len(path) > 1 && path[1] == '/' {
+	if is := strings.ToLower(scheme); (is == "gopher" || is == "gophers") && len(path) > 1 &&
+		path[1] == '/' {
 		return path[1:]
 	}
 	return "/" + path
@@ -153,7 +165,9 @@ func headOf(uri string) string {
 }
 
 // isLiteral reports whether a pattern is a prefix and nothing else.
-func isLiteral(uri string) bool { return !isAnchored(uri) && strings.IndexByte(uri, '*') < 0 }
+func isLiteral(uri string) bool {
+	return !isAnchored(uri) && strings.IndexByte(uri, '*') < 0
+}
 
 // hasInnerStar reports whether a pattern has a * with something behind it.
 func hasInnerStar(uri string) bool {

@@ -37,7 +37,9 @@ type denial struct{ sel, why string }
 // if the file leaks and no report says so: then prove has denied a directory, and the
 // annotations must be compiled again.
 func (w *work) prove() (done bool) {
-	w.proof, w.leaks, done = proof.Check(w.proofInput(w.file)), nil, true
+	w.proof = proof.Check(w.proofInput(w.file))
+	w.leaks = nil
+	done = true
 	w.found = make([]Report, 0, len(w.proof.Findings))
 	w.lines = sync.OnceValue(w.programLines)
 	tried := len(w.cured)
@@ -62,11 +64,24 @@ func (w *work) prove() (done bool) {
 }
 
 func (c *Compiled) proofInput(file []byte) proof.Input {
-	in := proof.Input{Programs: c.programs, Shut: c.shut, Joined: c.joined, File: file, Readers: c.readers}
+	in := proof.Input{
+		Programs: c.programs,
+		Shut:     c.shut,
+		Joined:   c.joined,
+		File:     file,
+		Readers:  c.readers,
+	}
 	in.Notes = make([]proof.Note, 0, len(c.notes))
 	for _, n := range c.notes {
 		for _, a := range n.from {
-			in.Notes = append(in.Notes, proof.Note{Dir: a.Dir, File: a.File, Data: a.Data, Err: a.Err, Strict: a.strict, Everybody: a.everybody})
+			in.Notes = append(in.Notes, proof.Note{
+				Dir:       a.Dir,
+				File:      a.File,
+				Data:      a.Data,
+				Err:       a.Err,
+				Strict:    a.strict,
+				Everybody: a.everybody,
+			})
 		}
 	}
 	return in
@@ -117,14 +132,17 @@ func (w *work) cure(f proof.Finding, tried []denial) bool {
 		dirs = append(dirs, topOf(headOf(cmp.Or(f.Pattern, "/"))))
 	}
 	isBelow := func(list []denial, dir string) bool {
-		return slices.ContainsFunc(list, func(d denial) bool { return strings.HasPrefix(dir, d.sel) })
+		return slices.ContainsFunc(list, func(d denial) bool {
+			return strings.HasPrefix(dir, d.sel)
+		})
 	}
 	for _, dir := range dirs {
 		switch {
 		case w.isDeniedWhole(dir) || isBelow(tried, dir):
 			continue
 		case !isBelow(w.cured, dir): // else another leak has denied it
-			w.cured = append(w.cured, denial{dir, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line)})
+			w.cured = append(w.cured,
+				denial{dir, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line)})
 		}
 		return true
 	}
@@ -134,7 +152,8 @@ func (w *work) cure(f proof.Finding, tried []denial) bool {
 		}
 		w.left[dir] = true
 		if !slices.ContainsFunc(w.cured, func(d denial) bool { return d.sel == dir }) {
-			w.cured = append(w.cured, denial{dir, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line)})
+			w.cured = append(w.cured,
+				denial{dir, fmt.Sprintf("%v (line %d)", leaksOf(f)[0], f.Line)})
 		}
 		return true
 	}
@@ -144,7 +163,9 @@ func (w *work) cure(f proof.Finding, tried []denial) bool {
 // isCut reports whether a leak results from the shortened group for weak readers, and sets
 // its code.
 func (w *work) isCut(f *proof.Finding) bool {
-	isHers := slices.ContainsFunc(w.readers, func(r readers.Reader) bool { return r.Name == f.Reader && r.Agent == veronica })
+	isHers := slices.ContainsFunc(w.readers, func(r readers.Reader) bool {
+		return r.Name == f.Reader && r.Agent == veronica
+	})
 	if !w.cut || !isHers || w.veronica != nil {
 		return false
 	}
@@ -168,7 +189,9 @@ func (w *work) named(f proof.Finding) Report {
 		file, line = f.ByFile, f.ByLine
 	}
 	r := NewReport(f.Code, file, line, codeText[f.Code])
-	r.Selector, r.Readers, r.Leaks = f.Pattern, []string{f.Reader}, f.Examples
+	r.Selector = f.Pattern
+	r.Readers = []string{f.Reader}
+	r.Leaks = f.Examples
 	if file == "" { // no author wrote it
 		r.File, r.Hint, r.Message = w.lines()[f.Pattern], "", r.Message+", in what programs answer"
 	}
@@ -211,15 +234,22 @@ var codeText = map[string]string{
 // that hold an escape, a * or a $ is not reported.
 func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	r = NewReport(CodeOverBlock, f.File, f.Line, "some readers cannot understand what it allows")
-	r.Selector, r.Readers, r.Victims = f.Pattern, []string{f.Reader}, f.Examples
-	if f.File != "" || f.Written < 1 || f.Written > len(w.sources) || w.sources[f.Written-1].rule == nil {
+	r.Selector = f.Pattern
+	r.Readers = []string{f.Reader}
+	r.Victims = f.Examples
+	if f.File != "" || f.Written < 1 || f.Written > len(w.sources) ||
+		w.sources[f.Written-1].rule == nil {
 		return r, f.File != ""
 	}
 
 	by := w.sources[f.Written-1]
-	row := w.readers[slices.IndexFunc(w.readers, func(r readers.Reader) bool { return r.Name == f.Reader })]
+	row := w.readers[slices.IndexFunc(w.readers, func(r readers.Reader) bool {
+		return r.Name == f.Reader
+	})]
 	isWeak := by.isWeak() && by.text != by.uri && by.text != by.raw
-	r.File, r.Line, r.Message = by.file, by.line, "some readers take it to deny more"
+	r.File = by.file
+	r.Line = by.line
+	r.Message = "some readers take it to deny more"
 	if isWeak {
 		r.Hint = "deny a directory: every reader knows a path that ends in a slash"
 	}
@@ -230,7 +260,8 @@ func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 
 // handWritten reports a line of a hand-written file that a reader interprets differently.
 func (w *work) handWritten(f proof.Finding) Report {
-	r := NewReport(CodeHandWritten, f.File, f.Line, "served as it was written: some readers interpret it differently")
+	r := NewReport(CodeHandWritten, f.File, f.Line,
+		"served as it was written: some readers interpret it differently")
 	r.Readers = []string{f.Reader}
 	if f.Leak {
 		r.Leaks = f.Examples

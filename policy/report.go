@@ -23,7 +23,12 @@ type Report struct {
 
 // NewReport makes a report with the severity and the hint of its code.
 func NewReport(code, file string, line int, message string) Report {
-	r := reportOf(diag.Diagnostic{Code: code, File: file, Line: line, Message: message})
+	r := reportOf(diag.Diagnostic{
+		Code:    code,
+		File:    file,
+		Line:    line,
+		Message: message,
+	})
 	for _, c := range codes {
 		if c.Code == code {
 			r.Severity, r.Hint = c.Severity, c.Hint
@@ -233,8 +238,10 @@ func (w *work) aliasReports() (list []Report) {
 			r := NewReport(CodeAlias, d.file, 0, d.value)
 			sel := selector.Canonical(d.file, !isAnchored(d.uri))
 			for _, row := range w.readers {
-				if (row.Agent == "" || row.Agent == c.token) && row.ReadFile(file).Allowed(c.token, sel) {
-					r.Readers, r.Leaks = append(r.Readers, row.Name), []string{sel}
+				if (row.Agent == "" || row.Agent == c.token) &&
+					row.ReadFile(file).Allowed(c.token, sel) {
+					r.Readers = append(r.Readers, row.Name)
+					r.Leaks = []string{sel}
 				}
 			}
 			list = append(list, r)
@@ -249,7 +256,8 @@ func (c *composition) notices(programs []program) (list []Report) {
 		list = append(list, NewReport(CodeOverruled, r.file, r.line, message))
 	}
 	for _, s := range c.struck {
-		overruled(s.allow, "it does not count: "+s.by.place()+", in a directory above, denies some of it")
+		overruled(s.allow, "it does not count: "+s.by.place()+
+			", in a directory above, denies some of it")
 		overruled(s.by, s.allow.place()+" does not count: it would open some of what this denies")
 	}
 	for _, s := range c.carried {
@@ -266,16 +274,21 @@ func (c *composition) notices(programs []program) (list []Report) {
 			if a == line.below || len(a.uri) >= len(line.uri) || !meets(a.uri, line.uri) {
 				continue
 			}
-			if i := slices.IndexFunc(programs, func(p program) bool { return p.lines[0].file == line.file }); i >= 0 {
+			if i := slices.IndexFunc(programs, func(p program) bool {
+				return p.lines[0].file == line.file
+			}); i >= 0 {
 				if programs[i].names(a) {
-					r := NewReport(CodeProgram, a.file, a.line, fmt.Sprintf("%s is denied below %s, which closes some of what this opens", line.file, line.below.place()))
+					r := NewReport(CodeProgram, a.file, a.line,
+						fmt.Sprintf("%s is denied below %s, which closes some of what this opens",
+							line.file, line.below.place()))
 					r.Severity = diag.Notice
 					list = append(list, r)
 				}
 				continue
 			}
 			overruled(a, line.place()+" denies some of it below "+line.below.place())
-			overruled(line, "below "+line.below.place()+" it denies some of what "+a.place()+" allows")
+			overruled(line, "below "+line.below.place()+" it denies some of what "+
+				a.place()+" allows")
 		}
 	}
 	for _, allows := range opening {
@@ -289,8 +302,10 @@ func (c *composition) notices(programs []program) (list []Report) {
 	for _, u := range c.uses {
 		for _, o := range u.over {
 			list = append(list,
-				NewReport(CodeOverruled, o.yes.file, o.yes.line, fmt.Sprintf("%s says %s=n for some of it", o.no.place(), o.key)),
-				NewReport(CodeOverruled, o.no.file, o.no.line, fmt.Sprintf("%s says %s=y for some of it", o.yes.place(), o.key)))
+				NewReport(CodeOverruled, o.yes.file, o.yes.line,
+					fmt.Sprintf("%s says %s=n for some of it", o.no.place(), o.key)),
+				NewReport(CodeOverruled, o.no.file, o.no.line,
+					fmt.Sprintf("%s says %s=y for some of it", o.yes.place(), o.key)))
 			for i := range 2 {
 				list[len(list)-1-i].Hint = "nothing to do: the longest path counts, unless an annotation above names the robot"
 			}
@@ -315,12 +330,14 @@ func (c *composition) overruled() (list []Report) {
 			continue
 		}
 		if i := slices.IndexFunc(allows, func(a *rule) bool { return d.concerns(a) }); i >= 0 {
-			r := NewReport(CodeOverruled, d.file, d.line, fmt.Sprintf("%s:%d allows some of what it denies", allows[i].file, allows[i].line))
+			r := NewReport(CodeOverruled, d.file, d.line,
+				fmt.Sprintf("%s:%d allows some of what it denies", allows[i].file, allows[i].line))
 			r.Selector = allows[i].uri
 			list = append(list, r)
 		}
 		if opens && d.uri == "/" {
-			r := NewReport(CodeVeronicaHost, d.file, d.line, "Veronica-2 leaves out hosts that deny /")
+			r := NewReport(CodeVeronicaHost, d.file, d.line,
+				"Veronica-2 leaves out hosts that deny /")
 			r.Selector = d.uri
 			list = append(list, r)
 		}
@@ -349,13 +366,15 @@ func gather(reports []Report, rows []readers.Reader) []Report {
 			l.Severity = r.Severity
 		}
 		l.Readers = union(l.Readers, r.Readers, len(rows)+1)
-		l.Victims, l.Leaks = union(l.Victims, r.Victims, maxExamples), union(l.Leaks, r.Leaks, maxExamples)
+		l.Victims, l.Leaks = union(l.Victims, r.Victims, maxExamples),
+			union(l.Leaks, r.Leaks, maxExamples)
 	}
 	for i := range list {
 		list[i].cure(rows)
 	}
 	slices.SortStableFunc(list, func(a, b Report) int {
-		return cmp.Or(diag.Compare(a.Diagnostic, b.Diagnostic), strings.Compare(a.Selector, b.Selector))
+		return cmp.Or(diag.Compare(a.Diagnostic, b.Diagnostic),
+			strings.Compare(a.Selector, b.Selector))
 	})
 	return list
 }
@@ -366,8 +385,12 @@ func (r *Report) cure(rows []readers.Reader) {
 	if r.Code != CodeOverBlock {
 		return
 	}
-	isHers := func(row readers.Reader) bool { return row.Agent == veronica && slices.Contains(r.Readers, row.Name) }
-	hasGroups := func(row readers.Reader) bool { return row.Groups && slices.Contains(r.Readers, row.Name) }
+	isHers := func(row readers.Reader) bool {
+		return row.Agent == veronica && slices.Contains(r.Readers, row.Name)
+	}
+	hasGroups := func(row readers.Reader) bool {
+		return row.Groups && slices.Contains(r.Readers, row.Name)
+	}
 	switch {
 	case slices.ContainsFunc(rows, isHers):
 	case !slices.ContainsFunc(rows, hasGroups):

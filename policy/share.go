@@ -39,7 +39,8 @@ func (w *work) tooLarge() {
 	}
 	for _, n := range w.notes {
 		if sum := rules[n.top]; n.top != "" && sum > maxTopRules {
-			w.deny(topOf(n.sel), CodeTooLarge, fmt.Sprintf("its annotations have %d rules; the bound is %d", sum, maxTopRules))
+			w.deny(topOf(n.sel), CodeTooLarge,
+				fmt.Sprintf("its annotations have %d rules; the bound is %d", sum, maxTopRules))
 			rules[n.top] = 0
 		}
 	}
@@ -81,7 +82,9 @@ func topOf(sel string) string {
 // deny denies a directory as a whole.
 func (w *work) deny(sel, code, why string) {
 	file := ""
-	i, _ := slices.BinarySearchFunc(w.notes, sel, func(n *note, sel string) int { return strings.Compare(n.sel, sel) })
+	i, _ := slices.BinarySearchFunc(w.notes, sel, func(n *note, sel string) int {
+		return strings.Compare(n.sel, sel)
+	})
 	for _, n := range w.notes[i:] {
 		if len(n.from) > 0 && strings.HasPrefix(n.sel, sel) {
 			file = n.from[0].File
@@ -103,7 +106,9 @@ func (w *work) deny(sel, code, why string) {
 func (w *work) live() (list []*note) {
 	all := w.notes
 	if len(w.denied) > 0 {
-		all = slices.DeleteFunc(slices.Clone(w.notes), func(n *note) bool { return w.denied[n.sel] != nil })
+		all = slices.DeleteFunc(slices.Clone(w.notes), func(n *note) bool {
+			return w.denied[n.sel] != nil
+		})
 		all = slices.AppendSeq(all, maps.Values(w.denied))
 		slices.SortFunc(all, func(a, b *note) int { return strings.Compare(a.sel, b.sel) })
 	}
@@ -269,7 +274,8 @@ func (b *bill) sorted(tops map[string]string) []string {
 		hashes[top] = h.Sum64()
 	}
 	return slices.SortedFunc(maps.Keys(tops), func(x, y string) int {
-		return cmp.Or(cmp.Compare(b.charge(y), b.charge(x)), cmp.Compare(hashes[x], hashes[y]), strings.Compare(x, y))
+		return cmp.Or(cmp.Compare(b.charge(y), b.charge(x)), cmp.Compare(hashes[x], hashes[y]),
+			strings.Compare(x, y))
 	})
 }
 
@@ -294,7 +300,8 @@ func (w *work) join(bill func() *bill) bool {
 	}
 	w.joined = nil
 	for _, n := range w.notes {
-		if n.joined = joined[n.top]; n.joined && !slices.Contains(w.joined[max(0, len(w.joined)-1):], topOf(n.sel)) {
+		if n.joined = joined[n.top]; n.joined &&
+			!slices.Contains(w.joined[max(0, len(w.joined)-1):], topOf(n.sel)) {
 			w.joined = append(w.joined, topOf(n.sel))
 		}
 	}
@@ -351,7 +358,8 @@ func (w *work) borrowing(b *bill) []borrower {
 			case w.finals[top] > b.lines[top]/2:
 				cure = "write fewer Allows, below each of which the Finals of the root are repeated"
 			}
-			list = append(list, borrower{top, tops[top], fmt.Sprintf("its lines, and the groups for robots that it names, take %d bytes of %d; its share is %d: %s", n, maxBytes, share, cure)})
+			list = append(list, borrower{top, tops[top],
+				fmt.Sprintf("its lines, and the groups for robots that it names, take %d bytes of %d; its share is %d: %s", n, maxBytes, share, cure)})
 		}
 	}
 	return list
@@ -382,7 +390,9 @@ func (w *work) closeMany(b *bill) {
 	case other > 0:
 		why += ". Serve directories of people with -users: one line can deny all that begin with ~"
 	}
-	w.said = slices.DeleteFunc(w.said, func(r Report) bool { return r.Code == CodeCoarsened && strings.HasPrefix("/"+r.File, sel) })
+	w.said = slices.DeleteFunc(w.said, func(r Report) bool {
+		return r.Code == CodeCoarsened && strings.HasPrefix("/"+r.File, sel)
+	})
 	w.deny(sel, CodeTooLarge, why)
 }
 
@@ -444,7 +454,9 @@ func joinedTop(root *note, notes []*note, programs []program) []*rule {
 		for i := range len(r.uri) {
 			isCovered = isCovered || literal[r.uri[:i+1]]
 		}
-		if isCovered && !slices.ContainsFunc(opening, func(a *rule) bool { return meets(a.uri, r.uri) }) {
+		if isCovered && !slices.ContainsFunc(opening, func(a *rule) bool {
+			return meets(a.uri, r.uri)
+		}) {
 			continue
 		}
 		kept = append(kept, r)
@@ -499,19 +511,25 @@ func (w *work) joinReports() (list []Report) {
 			for _, r := range g.rules {
 				switch {
 				case !r.allow:
-					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Disallow holds for all robots that "+w.joinedWhere()+" name"))
+					list = append(list, NewReport(CodeJoined, r.file, r.line,
+						"robots.txt would be too large, so this Disallow holds for all robots that "+w.joinedWhere()+" name"))
 				case isNamed:
-					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Allow does not count for the robots that its group names"))
+					list = append(list, NewReport(CodeJoined, r.file, r.line,
+						"robots.txt would be too large, so this Allow does not count for the robots that its group names"))
 				default:
-					list = append(list, NewReport(CodeJoined, r.file, r.line, "robots.txt would be too large, so this Allow does not count for robots that "+w.joinedWhere()+" name"))
+					list = append(list, NewReport(CodeJoined, r.file, r.line,
+						"robots.txt would be too large, so this Allow does not count for robots that "+w.joinedWhere()+" name"))
 				}
 			}
 			if isNamed && g.says && len(g.rules) == 0 {
-				list = append(list, NewReport(CodeJoined, n.from[0].File, g.line, "robots.txt would be too large, so this group opens nothing, and other lines hold for its robots"))
+				list = append(list, NewReport(CodeJoined, n.from[0].File, g.line,
+					"robots.txt would be too large, so this group opens nothing, and other lines hold for its robots"))
 			}
 			for _, u := range g.prefs {
 				if strings.Contains(u.said.String(), "=y") {
-					list = append(list, NewReport(CodeJoined, u.file, u.line, "robots.txt would be too large, so this y does not count for robots that "+w.joinedWhere()+" name"))
+					list = append(list, NewReport(CodeJoined, u.file, u.line,
+						"robots.txt would be too large, so this y does not count for robots that "+
+							w.joinedWhere()+" name"))
 				}
 			}
 		}
@@ -524,5 +542,6 @@ func (w *work) joinedWhere() string {
 	if len(w.joined) == 1 {
 		return w.joined[0]
 	}
-	return fmt.Sprintf("%s and %s", w.joined[0], diag.Count(len(w.joined)-1, "other directory", "other directories"))
+	return fmt.Sprintf("%s and %s", w.joined[0],
+		diag.Count(len(w.joined)-1, "other directory", "other directories"))
 }

@@ -12,7 +12,8 @@ import (
 // either tree denies to it, and no Allow counts, which is reported ([CodeOverruled]).
 func BothTrees(gopher, gemini []Annotation) []Annotation {
 	same := func(a, b Annotation) bool {
-		return a.Dir == b.Dir && path.Base(a.File) == path.Base(b.File) && bytes.Equal(a.Data, b.Data) && a.Err == nil && b.Err == nil
+		return a.Dir == b.Dir && path.Base(a.File) == path.Base(b.File) &&
+			bytes.Equal(a.Data, b.Data) && a.Err == nil && b.Err == nil
 	}
 	switch {
 	case len(gemini) == 0 || slices.EqualFunc(gopher, gemini, same):
@@ -33,7 +34,9 @@ func BothTrees(gopher, gemini []Annotation) []Annotation {
 			own, others := named[i][a.Dir], named[1-i][a.Dir]
 			a.strict = true
 			a.everybody = slices.DeleteFunc(slices.Clone(others), func(robot string) bool {
-				return slices.ContainsFunc(own, func(name string) bool { return strings.EqualFold(name, robot) })
+				return slices.ContainsFunc(own, func(name string) bool {
+					return strings.EqualFold(name, robot)
+				})
 			})
 			if len(a.everybody) > 0 {
 				list = append(list, a)
@@ -50,7 +53,9 @@ func robotsByDir(list []Annotation) map[string][]string {
 		all := names{of: map[string]int32{}}
 		n := readNote([]Annotation{a}, &all, map[string]bool{string(a.Data): true}) // without lint
 		for _, robot := range n.named {
-			if slices.ContainsFunc(n.sets[robot.set].groups, func(g *group) bool { return g.says }) {
+			if slices.ContainsFunc(n.sets[robot.set].groups, func(g *group) bool {
+				return g.says
+			}) {
 				robots[a.Dir] = append(robots[a.Dir], all.robots[robot.robot].written[0])
 			}
 		}

@@ -43,7 +43,9 @@ func (c *Compiled) judge() (v verdicts) {
 	}
 	open := sync.OnceValue(func() *readers.Parsed { return readers.Open(c.file) })
 	for _, r := range c.readers {
-		v.asked = append(v.asked, asked{r, sync.OnceValue(func() []*readers.Matcher { return v.matchers(r, open()) })})
+		v.asked = append(v.asked, asked{r, sync.OnceValue(func() []*readers.Matcher {
+			return v.matchers(r, open())
+		})})
 	}
 	return v
 }
@@ -185,7 +187,9 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	isHers := strings.EqualFold(agent, veronica)
 	if isHers && c.veronica != nil { // her group has weak lines, with selectors as they are sent
 		d = robots.Parse(robots.Gopher, c.file).Decide(agent, sel)
-		e.Allowed, e.By, e.Overrules = true, nil, nil
+		e.Allowed = true
+		e.By = nil
+		e.Overrules = nil
 		if m := c.veronica().Find(escape(sel)); m != nil {
 			e.Allowed, e.By = m.Allow, c.rulesVeronica[m.Ref-1].source()
 		}
@@ -197,11 +201,13 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	}
 	for _, s := range class.struck {
 		if !e.Allowed && matches(s.allow.uri, escape(sel)) {
-			e.Struck = append(e.Struck, StruckAllow{*c.ownLine(agent, s.allow), *c.ownLine(agent, s.by)})
+			e.Struck = append(e.Struck,
+				StruckAllow{*c.ownLine(agent, s.allow), *c.ownLine(agent, s.by)})
 		}
 	}
 	for _, s := range f.Usage(agent, escape(sel)) {
-		e.Usage = append(e.Usage, UsePreference{s.Key, s.Preference.String(), c.usageSource(agent, s), s.Line})
+		e.Usage = append(e.Usage,
+			UsePreference{s.Key, s.Preference.String(), c.usageSource(agent, s), s.Line})
 	}
 	if isHers && len(e.Usage) == 0 && len(usesOf(class, c.notes)) > 0 {
 		e.NoUsage = "the group for veronica is for readers that know Disallow alone"
@@ -209,7 +215,8 @@ func (c *Compiled) Explain(agent, name string, dir bool) Explanation {
 	open := readers.Open(c.file)
 	for _, r := range c.readers {
 		if r.Agent == "" || agent == "*" || strings.EqualFold(r.Agent, agent) { // else it is another robot
-			e.Readers = append(e.Readers, ReaderAnswer{r.Name, r.ReadFile(open).Allowed(agent, sel)})
+			e.Readers = append(e.Readers,
+				ReaderAnswer{r.Name, r.ReadFile(open).Allowed(agent, sel)})
 		}
 	}
 	return e
@@ -229,7 +236,13 @@ func (c *Compiled) without(f *robots.File, said RuleSource) *robots.File {
 }
 
 func (r *rule) source() *RuleSource {
-	return &RuleSource{File: r.file, Line: r.line, Allow: r.allow, Final: r.final, Value: r.value}
+	return &RuleSource{
+		File:  r.file,
+		Line:  r.line,
+		Allow: r.allow,
+		Final: r.final,
+		Value: r.value,
+	}
 }
 
 // Text returns the line in the usual spelling.
@@ -243,7 +256,8 @@ func (s RuleSource) Text() string {
 // Source returns the line of an annotation that a line of the file comes from, counted
 // from 1; nil if no author wrote it.
 func (c *Compiled) Source(line int) *RuleSource {
-	if line < 1 || line > len(c.sources) || c.sources[line-1].rule == nil || c.sources[line-1].file == "" {
+	if line < 1 || line > len(c.sources) || c.sources[line-1].rule == nil ||
+		c.sources[line-1].file == "" {
 		return nil
 	}
 	return c.sources[line-1].source()
@@ -252,7 +266,9 @@ func (c *Compiled) Source(line int) *RuleSource {
 // classOf returns the class of a robot.
 func (c *Compiled) classOf(agent string) *class {
 	for _, class := range c.classes[1:] {
-		if slices.ContainsFunc(class.names, func(name string) bool { return strings.EqualFold(name, agent) }) {
+		if slices.ContainsFunc(class.names, func(name string) bool {
+			return strings.EqualFold(name, agent)
+		}) {
 			return class
 		}
 	}
@@ -287,7 +303,8 @@ func (c *Compiled) sourceFor(agent string, line int) *RuleSource {
 func (c *Compiled) ownLine(agent string, r *rule) *RuleSource {
 	for _, g := range c.groupsFor(agent, r.file) {
 		for _, own := range g.rules {
-			if own.allow == r.allow && (own.uri == r.uri || r.below != nil && own.value == r.value) {
+			if own.allow == r.allow &&
+				(own.uri == r.uri || r.below != nil && own.value == r.value) {
 				return own.source()
 			}
 		}
@@ -326,7 +343,9 @@ type AnnotationRule struct {
 }
 
 // Matches reports whether the pattern matches a selector.
-func (r AnnotationRule) Matches(sel string) bool { return matches(r.pattern, escape(sel)) }
+func (r AnnotationRule) Matches(sel string) bool {
+	return matches(r.pattern, escape(sel))
+}
 
 // With returns the rule with another pattern in its place; false if no request can
 // match it.
@@ -338,13 +357,16 @@ func (r AnnotationRule) With(value string) (AnnotationRule, bool) {
 
 // Rules returns the rules of an annotation, by its directory and the name of its file.
 func (c *Compiled) Rules(dir, file string) (list []AnnotationRule) {
-	i, found := slices.BinarySearchFunc(c.notes, dir, func(n *note, dir string) int { return strings.Compare(n.sel, dir) })
+	i, found := slices.BinarySearchFunc(c.notes, dir, func(n *note, dir string) int {
+		return strings.Compare(n.sel, dir)
+	})
 	if !found {
 		return nil
 	}
 	for _, r := range c.notes[i].rules {
 		if r.file == file {
-			list = append(list, AnnotationRule{*r.source(), dir, strings.IndexByte(r.uri, '*') < 0, selector.Decoded(headOf(r.uri)), r.uri})
+			list = append(list, AnnotationRule{*r.source(), dir, strings.IndexByte(r.uri, '*') < 0,
+				selector.Decoded(headOf(r.uri)), r.uri})
 		}
 	}
 	return list

@@ -116,7 +116,9 @@ func (f *File) Decide(agent, selector string) Decision {
 // robot must not fetch the path, the Statement is empty.
 //
 // Only [RFC9309] and [Gopher] have such lines.
-func (f *File) Usage(agent, path string) Statement { return f.Agent(agent).Usage(path) }
+func (f *File) Usage(agent, path string) Statement {
+	return f.Agent(agent).Usage(path)
+}
 
 // Robot is a program that has more than one name.
 type Robot struct {
@@ -134,7 +136,9 @@ type Robot struct {
 }
 
 // VirtualAgents returns the categories of Gemini's companion specification.
-func VirtualAgents() []string { return []string{"archiver", "indexer", "researcher", "webproxy"} }
+func VirtualAgents() []string {
+	return []string{"archiver", "indexer", "researcher", "webproxy"}
+}
 
 // Validate returns an error if a name of the robot is not a product token, such as a whole
 // User-Agent header, which no group can match. The error suggests the token.
@@ -155,13 +159,16 @@ func (r Robot) Validate() error {
 // tokenIn returns the product token in a User-Agent: the first word that sounds like a
 // robot, or else the first word that no browser has.
 func tokenIn(agent string) (first string) {
-	words := strings.FieldsFunc(agent, func(r rune) bool { return strings.ContainsRune(" ;(),+\t", r) })
+	words := strings.FieldsFunc(agent, func(r rune) bool {
+		return strings.ContainsRune(" ;(),+\t", r)
+	})
 	for _, word := range words {
 		token := readers.ProductToken(word)
 		lower := strings.ToLower(token)
 		switch {
 		case token == "" || strings.Contains(word, "://"):
-		case strings.Contains(lower, "bot") || strings.Contains(lower, "crawl") || strings.Contains(lower, "spider"):
+		case strings.Contains(lower, "bot") || strings.Contains(lower, "crawl") ||
+			strings.Contains(lower, "spider"):
 			return token
 		case first == "" && lower != "mozilla" && lower != "compatible":
 			first = token
@@ -282,7 +289,9 @@ func (s RuleSets) CrawlDelay() (delay time.Duration, ok bool) {
 }
 
 // Fields returns the extra fields that bind the named robot; see [RuleSets.Fields].
-func (f *File) Fields(agent string) []Field { return f.For(Robot{Names: []string{agent}}).Fields() }
+func (f *File) Fields(agent string) []Field {
+	return f.For(Robot{Names: []string{agent}}).Fields()
+}
 
 // CrawlDelay returns the time that the file sets for the named robot between two
 // requests; see [RuleSets.CrawlDelay].

@@ -144,7 +144,11 @@ func (f *File) group(i int) Group {
 }
 
 func ruleOf(r readers.Record) Rule {
-	return Rule{Allow: r.Kind == readers.KindAllow, Pattern: r.Value, Line: int(r.Line)}
+	return Rule{
+		Allow:   r.Kind == readers.KindAllow,
+		Pattern: r.Value,
+		Line:    int(r.Line),
+	}
 }
 
 func fieldOf(r readers.Record) Field {

@@ -13,7 +13,9 @@ import (
 
 // Parse parses data as d. It never fails: invalid lines are kept, and reported by package lint. It
 // copies the data. Use [ParseReader] for untrusted input.
-func Parse(d Dialect, data []byte) *File { return Parser{Dialect: d}.Parse(data) }
+func Parse(d Dialect, data []byte) *File {
+	return Parser{Dialect: d}.Parse(data)
+}
 
 // ParseReader reads at most limit bytes from r; of a longer file the partial
 // last line is dropped (R14). If limit is zero or less, it is
@@ -64,7 +66,12 @@ type Parser struct {
 // Parse is as the function.
 func (p Parser) Parse(data []byte) *File {
 	text, wide := readers.DecodeUTF16(data)
-	f := &File{reader: p.Dialect.Reader(), utf16: wide, text: string(text), cut: p.Truncated}
+	f := &File{
+		reader: p.Dialect.Reader(),
+		utf16:  wide,
+		text:   string(text),
+		cut:    p.Truncated,
+	}
 	f.reader.Literal = p.Literal
 	f.lines = f.reader.Group(f.text)
 	return f
@@ -81,7 +88,11 @@ func (f *File) Readable() error {
 	if f == nil {
 		return nil
 	}
-	for magic, format := range map[string]string{"\x1f\x8b": "gzip", "\x28\xb5\x2f\xfd": "zstd", "PK\x03\x04": "zip"} {
+	for magic, format := range map[string]string{
+		"\x1f\x8b":         "gzip",
+		"\x28\xb5\x2f\xfd": "zstd",
+		"PK\x03\x04":       "zip",
+	} {
 		if strings.HasPrefix(f.text, magic) {
 			return fmt.Errorf("%w: it is compressed (%s)", ErrUnreadable, format)
 		}
@@ -91,10 +102,13 @@ func (f *File) Readable() error {
 		return fmt.Errorf("%w: NUL bytes in its first line, as of UTF-16 without a byte order mark", ErrUnreadable)
 	}
 	// Brotli has no mark to know it by.
-	if start := f.text[:min(len(f.text), 1024)]; f.Absent() && strings.ContainsFunc(start, isBinary) {
+	if start := f.text[:min(len(f.text), 1024)]; f.Absent() &&
+		strings.ContainsFunc(start, isBinary) {
 		return fmt.Errorf("%w: it holds control bytes and no line that robots know", ErrUnreadable)
 	}
 	return nil
 }
 
-func isBinary(r rune) bool { return r < ' ' && (r < '\t' || r > '\r') && r != 0x1a && r != 0x1b }
+func isBinary(r rune) bool {
+	return r < ' ' && (r < '\t' || r > '\r') && r != 0x1a && r != 0x1b
+}

@@ -58,8 +58,14 @@ func (r Reason) String() string {
 }
 
 var reasonNames = [...]string{
-	NoGroup: "no-group", OwnGroup: "own-group", DefaultGroup: "default-group", Ungrouped: "ungrouped",
-	EveryRule: "every-rule", RobotsFile: "robots-file", TooLarge: "too-large", OtherHost: "other-host",
+	NoGroup:      "no-group",
+	OwnGroup:     "own-group",
+	DefaultGroup: "default-group",
+	Ungrouped:    "ungrouped",
+	EveryRule:    "every-rule",
+	RobotsFile:   "robots-file",
+	TooLarge:     "too-large",
+	OtherHost:    "other-host",
 }
 
 // MarshalText returns a short name for programs, such as own-group.
@@ -166,7 +172,10 @@ func (r *Rules) Decide(selector string) Decision {
 		return Decision{Allowed: true}
 	}
 	best, second, always := r.find(selector, true)
-	d := Decision{Allowed: always || r.reason != TooLarge && (best == nil || best.Allow), Reason: r.reason}
+	d := Decision{
+		Allowed: always || r.reason != TooLarge && (best == nil || best.Allow),
+		Reason:  r.reason,
+	}
 	if x := r.made.Load(); x != nil {
 		d.Agents = x.agents
 	} else {
@@ -198,7 +207,9 @@ func (f *File) ruleAt(line int) Rule {
 		step *= 2
 	}
 	start := max(end-step, 0)
-	i, _ := slices.BinarySearchFunc(records[start:end], line, func(r readers.Record, line int) int { return int(r.Line) - line })
+	i, _ := slices.BinarySearchFunc(records[start:end], line, func(r readers.Record, line int) int {
+		return int(r.Line) - line
+	})
 	return ruleOf(records[start+i])
 }
 

@@ -27,7 +27,9 @@ const (
 )
 
 // ParseUsage reads the dictionary of a Content-Usage line; see [readers.ParseUsage].
-func ParseUsage(value string) (Statement, error) { return readers.ParseUsage(value) }
+func ParseUsage(value string) (Statement, error) {
+	return readers.ParseUsage(value)
+}
 
 // usageIndex finds what the Content-Usage lines of a robot state, by path.
 type usageIndex struct {

@@ -45,10 +45,13 @@ func Forms(sel string) (list []string) {
 
 // fold removes empty elements and elements "."; a slash at either end stays.
 func fold(sel string) string {
-	if !strings.Contains(sel, "//") && !strings.Contains(sel, "/./") && !strings.HasPrefix(sel, "./") && !strings.HasSuffix(sel, "/.") {
+	if !strings.Contains(sel, "//") && !strings.Contains(sel, "/./") &&
+		!strings.HasPrefix(sel, "./") && !strings.HasSuffix(sel, "/.") {
 		return sel
 	}
-	elems := slices.DeleteFunc(strings.Split(sel, "/"), func(elem string) bool { return elem == "" || elem == "." })
+	elems := slices.DeleteFunc(strings.Split(sel, "/"), func(elem string) bool {
+		return elem == "" || elem == "."
+	})
 	folded := strings.Join(elems, "/")
 	if strings.HasPrefix(sel, "/") {
 		folded = "/" + folded
@@ -156,7 +159,8 @@ const (
 var normalBytes = func() (t [256]byte) {
 	for i := range t {
 		switch c := byte(i); {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c &&
+			c <= '9', strings.IndexByte("-._~", c) >= 0:
 			t[i] = unreserved
 		case strings.IndexByte(":/?[]@!&'()+,;=", c) >= 0:
 			t[i] = reserved

@@ -88,7 +88,9 @@ func Askable(elem string) bool { return Refusal(elem) == "" }
 // AskableName reports whether each element of a file name in the form of
 // [io/fs.ValidPath] is [Askable], except that the last one may be invalid UTF-8. The
 // root, ".", is.
-func AskableName(name string) bool { return name == "." || refuseName(name) == "" }
+func AskableName(name string) bool {
+	return name == "." || refuseName(name) == ""
+}
 
 // IsProgram reports whether an element of a file name names a program, or a directory
 // of programs. It ignores an argument after a question mark, as in the selectors of
@@ -97,7 +99,8 @@ func AskableName(name string) bool { return name == "." || refuseName(name) == "
 func IsProgram(elem string) bool {
 	elem, _, _ = strings.Cut(elem, "?")
 	elem = strings.TrimRight(elem, "~")
-	return hasSuffixFold(elem, ".cgi") || hasSuffixFold(elem, ".dcgi") || strings.EqualFold(elem, "cgi-bin")
+	return hasSuffixFold(elem, ".cgi") || hasSuffixFold(elem, ".dcgi") ||
+		strings.EqualFold(elem, "cgi-bin")
 }
 
 // Join returns the file name of an element in a directory; "." is the root.

@@ -12,7 +12,16 @@ import (
 const DefaultPort = 70
 
 // ports has the usual port of each scheme.
-var ports = map[string]int{"gopher": DefaultPort, "gophers": DefaultPort, "finger": 79, "gemini": 1965, "spartan": 300, "nex": 1900, "http": 80, "https": 443}
+var ports = map[string]int{
+	"gopher":  DefaultPort,
+	"gophers": DefaultPort,
+	"finger":  79,
+	"gemini":  1965,
+	"spartan": 300,
+	"nex":     1900,
+	"http":    80,
+	"https":   443,
+}
 
 // PortOf returns the port of a URL that names none, by its scheme: finger (RFC 1288,
 // section 2.1), gemini, gopher, gophers, http, https, nex or spartan; 0 for any other.
@@ -72,7 +81,8 @@ func (u *URL) setAuthority(s string) Cause {
 	if inner, found := strings.CutPrefix(u.Host, "["); found {
 		inner, found = strings.CutSuffix(inner, "]")
 		u.Host = inner
-		if addr, err := netip.ParseAddr(inner); !found || err != nil || !addr.Is6() || addr.Zone() != "" {
+		if addr, err := netip.ParseAddr(inner); !found || err != nil || !addr.Is6() ||
+			addr.Zone() != "" {
 			return Host
 		}
 	} else if !isHost(u.Host) {

@@ -48,8 +48,11 @@ type conn struct {
 
 func (s *Server) newConn(c net.Conn) *conn {
 	return &conn{
-		Conn: c, socket: &socket{Conn: c}, accepted: time.Now(),
-		remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr()),
+		Conn:     c,
+		socket:   &socket{Conn: c},
+		accepted: time.Now(),
+		remote:   addrPort(c.RemoteAddr()),
+		local:    addrPort(c.LocalAddr()),
 	}
 }
 
@@ -179,7 +182,9 @@ func (r *run) acceptAll(l net.Listener) error {
 // before the next one: not at all if it could free descriptors. It returns the error if the
 // failure is permanent, or after the soft end.
 func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
-	temporary := slices.ContainsFunc(passing, func(e syscall.Errno) bool { return errors.Is(err, e) })
+	temporary := slices.ContainsFunc(passing, func(e syscall.Errno) bool {
+		return errors.Is(err, e)
+	})
 	if r.soft.Err() != nil || !temporary {
 		return 0, fmt.Errorf("accepting connections: %w", err)
 	}
@@ -248,7 +253,8 @@ func (w *reply) handle() (err error) {
 func (r *run) protect(req *Request, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.logger.Error("handler panicked", "selector", req.Selector, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.logger.Error("handler panicked", "selector", req.Selector, "panic", fmt.Sprint(p),
+				"stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()
@@ -266,7 +272,11 @@ func (w *reply) end(err, cause error) {
 		err = errors.Join(w.err, err)
 	}
 	if !w.logged.Load() {
-		w.run.ended(w.req.outcome(Served{Bytes: w.n.Load(), Took: time.Since(w.conn.accepted), Err: errors.Join(cause, err)}))
+		w.run.ended(w.req.outcome(Served{
+			Bytes: w.n.Load(),
+			Took:  time.Since(w.conn.accepted),
+			Err:   errors.Join(cause, err),
+		}))
 	}
 	w.run.end(w.conn, incomplete)
 }

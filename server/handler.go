@@ -28,7 +28,9 @@ type Handler interface {
 type HandlerFunc func(w ResponseWriter, r *Request) error
 
 // ServeGopher calls f.
-func (f HandlerFunc) ServeGopher(w ResponseWriter, r *Request) error { return f(w, r) }
+func (f HandlerFunc) ServeGopher(w ResponseWriter, r *Request) error {
+	return f(w, r)
+}
 
 // A ResponseWriter sends the reply. Write sends bytes unchanged; WriteItem sends a line of
 // a menu, and the server adds the final ".". The server's ResponseWriter also implements
@@ -154,7 +156,9 @@ func (m *ServeMux) Handle(pattern string, h Handler) {
 	pattern = strings.TrimPrefix(pattern, "/")
 	rules := slices.DeleteFunc(m.rules, func(r muxRule) bool { return r.pattern == pattern })
 	m.rules = append(rules, muxRule{pattern, h})
-	slices.SortStableFunc(m.rules, func(a, b muxRule) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
+	slices.SortStableFunc(m.rules, func(a, b muxRule) int {
+		return cmp.Compare(len(b.pattern), len(a.pattern))
+	})
 }
 
 // matching returns the rules from the first one that matches a selector.
@@ -162,7 +166,8 @@ func matching(rules []muxRule, selector string) []muxRule {
 	sel := strings.TrimPrefix(selector, "/")
 	for i, r := range rules {
 		dir, isDir := strings.CutSuffix(r.pattern, "/")
-		if r.pattern == "" || sel == r.pattern || isDir && (sel == dir || strings.HasPrefix(sel, r.pattern)) {
+		if r.pattern == "" || sel == r.pattern ||
+			isDir && (sel == dir || strings.HasPrefix(sel, r.pattern)) {
 			return rules[i:]
 		}
 	}
@@ -172,7 +177,8 @@ func matching(rules []muxRule, selector string) []muxRule {
 // ServeGopher calls the handler for the request.
 func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 	err := error(ErrNotFound)
-	for rest := matching(m.rules, r.Selector); len(rest) > 0; rest = matching(rest[1:], r.Selector) {
+	for rest := matching(m.rules,
+		r.Selector); len(rest) > 0; rest = matching(rest[1:], r.Selector) {
 		if err = rest[0].handler.ServeGopher(w, r); !errors.Is(err, ErrDeclined) {
 			break
 		}

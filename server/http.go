@@ -68,7 +68,9 @@ func (c *HTTPConn) Write(p []byte) (n int, err error) {
 }
 
 // SendFile sends the next n bytes of f as a [FileSender] does.
-func (c *HTTPConn) SendFile(f *os.File, n int64) (int64, error) { return c.w.SendFile(f, n) }
+func (c *HTTPConn) SendFile(f *os.File, n int64) (int64, error) {
+	return c.w.SendFile(f, n)
+}
 
 // Draining returns a context that ends when the server accepts no more requests.
 func (c *HTTPConn) Draining() context.Context { return c.w.run.soft }

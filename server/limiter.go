@@ -236,7 +236,9 @@ func (s *slot) share() int {
 
 // busy reports whether the request has arrived but was not read yet. On a busy machine the
 // delay is the server's, not the client's.
-func (s *slot) busy() bool { return s.state == reading && s.unread != nil && s.unread() }
+func (s *slot) busy() bool {
+	return s.state == reading && s.unread != nil && s.unread()
+}
 
 func (l *limiter) random(n int) int {
 	if l.pick != nil {

@@ -141,12 +141,14 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	if at == nil {
 		return nil
 	}
-	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: cmp.Or(at.Host, header.Get("Host"))}).Hostname()
+	req.Selector, req.ServerName = "robots.txt",
+		(&url.URL{Host: cmp.Or(at.Host, header.Get("Host"))}).Hostname()
 	a, ok := quick.Quick(req)
 	if !ok || a.File != nil {
 		return nil
 	}
-	word := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
+	word := fmt.Appendf(nil,
+		"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
 	if bytes.HasPrefix(first, []byte("HEAD ")) {
 		return word
 	}
@@ -166,7 +168,8 @@ func (r *run) logRefusal(a netip.Addr, why error) {
 	l.tops.Add(Block(a))
 	if times := l.logged.add(Block(a), time.Now()); times > 0 {
 		r.logger.LogAttrs(r.hard, slog.LevelWarn, "refused", slog.String("remote", r.show(a)),
-			slog.String("reason", reason.Error()), slog.Int("times", times), slog.Int64("in_all", total))
+			slog.String("reason", reason.Error()), slog.Int("times", times),
+			slog.Int64("in_all", total))
 	}
 }
 
@@ -223,7 +226,9 @@ func (s *Server) Counts() Counts {
 	l := s.limited()
 	c := Counts{Accepted: s.accepted.Load(), Refused: map[string]int64{}}
 	_, states := l.limiter.connections()
-	c.Reading, c.Writing, c.Lingering = states[reading], states[writing], states[lingering]
+	c.Reading = states[reading]
+	c.Writing = states[writing]
+	c.Lingering = states[lingering]
 	for why := admitted + 1; why < reasons; why++ {
 		c.Refused[why.Error()] = l.refused[why].Load()
 	}
@@ -275,7 +280,11 @@ func newRates(perSecond float64, burst int) *rates {
 	if burst <= 0 {
 		burst = max(int(perSecond), DefaultBurst)
 	}
-	return &rates{perSecond: perSecond, burst: float64(burst), buckets: map[netip.Addr]bucket{}}
+	return &rates{
+		perSecond: perSecond,
+		burst:     float64(burst),
+		buckets:   map[netip.Addr]bucket{},
+	}
 }
 
 // take takes a token for a request of an address block, and reports whether there was one.

@@ -133,7 +133,13 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	lp := &loop{run: r, shared: isShared, lead: make(chan struct{}, 1), failed: make(chan error, 1), workers: or(r.loops, runtime.GOMAXPROCS(0))}
+	lp := &loop{
+		run:     r,
+		shared:  isShared,
+		lead:    make(chan struct{}, 1),
+		failed:  make(chan error, 1),
+		workers: or(r.loops, runtime.GOMAXPROCS(0)),
+	}
 	if err := lp.start(tcp); err != nil {
 		return true, err
 	}
@@ -272,7 +278,9 @@ func (l *loop) remove(c *conn) {
 	} else {
 		l.newest = c.prev
 	}
-	c.queued, c.prev, c.next = false, nil, nil
+	c.queued = false
+	c.prev = nil
+	c.next = nil
 }
 
 // detach removes a connection that a worker owns from the loop; to is detached or closed.
@@ -556,7 +564,8 @@ func (w *worker) serve() {
 func (w *worker) gather() error {
 	now := time.Now()
 	w.accepted, w.ready, w.late, w.more = nil, nil, w.late[:0], w.more[:0]
-	w.isSlow = w.workers > 1 && w.recordSpeed(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
+	w.isSlow = w.workers > 1 &&
+		w.recordSpeed(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
 	if !w.leads {
 		<-w.lead
 		w.leads, now = true, time.Now()
@@ -798,7 +807,11 @@ func (w *worker) newConn(a closing) *conn {
 	if w.spare == nil {
 		w.spare = new(conn)
 	}
-	*w.spare = conn{polled: polled{loop: w.loop, fd: a.fd}, accepted: a.at, remote: a.remote}
+	*w.spare = conn{
+		polled:   polled{loop: w.loop, fd: a.fd},
+		accepted: a.at,
+		remote:   a.remote,
+	}
 	return w.spare
 }
 
@@ -909,7 +922,11 @@ func (w *worker) answerQuick(c *conn, n int) bool {
 		w.answered(c)
 		c.slot.release()
 	}
-	w.ended(w.req.outcome(Served{Bytes: sent, Took: time.Since(c.accepted), Err: a.Err}))
+	w.ended(w.req.outcome(Served{
+		Bytes: sent,
+		Took:  time.Since(c.accepted),
+		Err:   a.Err,
+	}))
 	if a.File != nil {
 		a.File.Close()
 	}

@@ -30,7 +30,8 @@ const (
 
 // String returns the name of the kind in logs and metrics, such as "not_found".
 func (k Kind) String() string {
-	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "forbidden", "busy", "gone", "internal"}[k]
+	return [Kinds]string{"ok", "not_found", "bad_request", "too_many", "forbidden", "busy",
+		"gone", "internal"}[k]
 }
 
 // RetryAfter is the number of seconds that a client should wait after Busy or TooMany.
@@ -39,7 +40,14 @@ const RetryAfter = 10
 // statuses are the HTTP statuses of the kinds. 499 is nginx's for a client that has closed
 // the connection.
 var statuses = [Kinds]int{
-	OK: 200, NotFound: 404, BadRequest: 400, TooMany: 429, Forbidden: 403, Busy: 503, Gone: 499, Internal: 500,
+	OK:         200,
+	NotFound:   404,
+	BadRequest: 400,
+	TooMany:    429,
+	Forbidden:  403,
+	Busy:       503,
+	Gone:       499,
+	Internal:   500,
 }
 
 // message returns the text for the client.
@@ -184,7 +192,8 @@ func (r *run) ended(s Served) {
 	}
 	attrs := []slog.Attr{
 		slog.String("host", s.Host), slog.String("protocol", s.Protocol),
-		slog.String("remote", r.show(s.Remote.Addr())), slog.String("selector", s.Selector), slog.Int64("bytes", s.Bytes),
+		slog.String("remote", r.show(s.Remote.Addr())), slog.String("selector", s.Selector),
+		slog.Int64("bytes", s.Bytes),
 		slog.Duration("took", s.Took), slog.Int("status", s.HTTPStatus()),
 	}
 	if s.Err != nil {

@@ -195,7 +195,8 @@ func (w *reply) sending(f func() error) error {
 func lost(err error) error {
 	for _, gone := range []error{
 		net.ErrClosed, os.ErrClosed, os.ErrDeadlineExceeded, io.ErrClosedPipe,
-		syscall.EPIPE, syscall.ECONNRESET, syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+		syscall.EPIPE, syscall.ECONNRESET, syscall.ETIMEDOUT, syscall.EHOSTUNREACH,
+		syscall.ENETUNREACH,
 	} {
 		if errors.Is(err, gone) {
 			return &Error{Kind: Gone, Err: err}
@@ -363,7 +364,8 @@ var stuckKey = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 func (w *reply) giveUp(s Served, sending bool) {
 	r, c := w.run, w.conn
 	if times := r.limited().logged.add(stuckKey, time.Now()); times > 0 {
-		r.logger.LogAttrs(r.hard, slog.LevelError, "a handler hangs", slog.String("selector", s.Selector), slog.Int("times", times))
+		r.logger.LogAttrs(r.hard, slog.LevelError, "a handler hangs",
+			slog.String("selector", s.Selector), slog.Int("times", times))
 	}
 	if !sending {
 		s.Bytes = w.n.Load()

@@ -88,7 +88,14 @@ func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
 		n = 0
 	}
 	line := c.head[:n]
-	*req = Request{Remote: c.remote, Local: c.local, TLS: c.tls != nil, ServerName: c.serverName, Certificate: c.cert, http: what == httpLine}
+	*req = Request{
+		Remote:      c.remote,
+		Local:       c.local,
+		TLS:         c.tls != nil,
+		ServerName:  c.serverName,
+		Certificate: c.cert,
+		http:        what == httpLine,
+	}
 	req.Host, req.Port = r.menuAddr(req.Local)
 	switch {
 	case r.proto != nil:
@@ -152,7 +159,8 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	if what >= handshake && !c.counted && r.limited().rates != nil && !r.asksRobots(c, what, n) {
 		c.counted = true
 		if !r.allowed(c.remote.Addr()) {
-			c.tooFast = what == handshake && r.TLS != nil && r.limited().tlsRates.take(Block(c.remote.Addr()), time.Now())
+			c.tooFast = what == handshake && r.TLS != nil &&
+				r.limited().tlsRates.take(Block(c.remote.Addr()), time.Now())
 			if c.tooFast {
 				r.logRefusal(c.remote.Addr(), tooFast)
 			} else {
@@ -204,10 +212,12 @@ func stepOf(line []byte) (step, error) {
 	version, isHTTP := bytes.CutPrefix(last, []byte("HTTP/"))
 	family, _, _ := bytes.Cut(rest, []byte(" "))
 	switch {
-	case string(first) == "PROXY" && slices.Contains([]string{"TCP4", "TCP6", "UNKNOWN"}, string(family)):
+	case string(first) == "PROXY" &&
+		slices.Contains([]string{"TCP4", "TCP6", "UNKNOWN"}, string(family)):
 		return requestLine, errProxy
 	case isHTTP && len(version) > 0 && len(last) < len(rest) && len(first) > 0 &&
-		len(bytes.Trim(version, "0123456789.")) == 0 && len(bytes.Trim(first, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")) == 0:
+		len(bytes.Trim(version, "0123456789.")) == 0 &&
+		len(bytes.Trim(first, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")) == 0:
 		return httpLine, nil
 	}
 	return requestLine, nil
@@ -216,7 +226,8 @@ func stepOf(line []byte) (step, error) {
 // readMore waits for bytes and appends them to head.
 func (c *conn) readMore() error {
 	if len(c.head) == cap(c.head) {
-		c.head = append(make([]byte, 0, min(max(512, 4*len(c.head)), selector.MaxRequest)), c.head...)
+		c.head = append(make([]byte, 0,
+			min(max(512, 4*len(c.head)), selector.MaxRequest)), c.head...)
 	}
 	n, err := c.stream().Read(c.head[len(c.head):cap(c.head)])
 	c.head = c.head[:len(c.head)+n]
@@ -291,7 +302,10 @@ func needed(head []byte) int {
 func (r *run) proxied(c *conn, n int) error {
 	h, err := proxyproto.Read(bufio.NewReader(bytes.NewReader(c.head[:n])))
 	if err != nil {
-		return &Error{Kind: BadRequest, Err: fmt.Errorf("reading the PROXY header of %s: %w", c.remote, err)}
+		return &Error{
+			Kind: BadRequest,
+			Err:  fmt.Errorf("reading the PROXY header of %s: %w", c.remote, err),
+		}
 	}
 	c.head, c.proxied = c.head[n:], true
 	client, here, ok := h.TCPAddrs()

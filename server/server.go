@@ -159,10 +159,18 @@ func or[T time.Duration | int](d, def T) T {
 	return d
 }
 
-func (s *Server) requestTimeout() time.Duration { return or(s.RequestTimeout, DefaultRequestTimeout) }
-func (s *Server) stallTimeout() time.Duration   { return or(s.StallTimeout, DefaultStallTimeout) }
-func (s *Server) lingerTimeout() time.Duration  { return or(s.LingerTimeout, defaultLingerTimeout) }
-func (s *Server) drainTimeout() time.Duration   { return or(s.DrainTimeout, DefaultDrainTimeout) }
+func (s *Server) requestTimeout() time.Duration {
+	return or(s.RequestTimeout, DefaultRequestTimeout)
+}
+func (s *Server) stallTimeout() time.Duration {
+	return or(s.StallTimeout, DefaultStallTimeout)
+}
+func (s *Server) lingerTimeout() time.Duration {
+	return or(s.LingerTimeout, defaultLingerTimeout)
+}
+func (s *Server) drainTimeout() time.Duration {
+	return or(s.DrainTimeout, DefaultDrainTimeout)
+}
 
 func (s *Server) log() *slog.Logger {
 	if s.Log == nil {
@@ -209,7 +217,9 @@ type SharedListener struct{ net.Listener }
 // send their requests, and replies get DrainTimeout to finish; then Serve closes their
 // connections. It returns nil when all handlers have returned, or a second after it
 // closed the last connections. It returns an error only if l fails for another reason.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error { return s.serveAs(ctx, l, nil) }
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	return s.serveAs(ctx, l, nil)
+}
 
 // ServeProtocol is Serve for another protocol. Serve and ServeProtocol may be called
 // concurrently, with one listener each.
@@ -270,7 +280,13 @@ type run struct {
 }
 
 func (s *Server) newRun(soft, hard context.Context) *run {
-	return &run{Server: s, soft: soft, hard: hard, logger: s.log(), stuck: make(chan struct{})}
+	return &run{
+		Server: s,
+		soft:   soft,
+		hard:   hard,
+		logger: s.log(),
+		stuck:  make(chan struct{}),
+	}
 }
 
 func (r *run) handler() Handler {
@@ -289,7 +305,9 @@ func (r *run) errorBody(err error) []byte {
 }
 
 // lastCall is how long a connection without a request may stay open after the soft end.
-func (s *Server) lastCall() time.Duration { return min(time.Second, max(s.drainTimeout(), 0)) }
+func (s *Server) lastCall() time.Duration {
+	return min(time.Second, max(s.drainTimeout(), 0))
+}
 
 // drain waits for the connections to end. After DrainTimeout it aborts the rest.
 func (r *run) drain(abort func()) {

@@ -44,7 +44,8 @@ func (r *run) startTLS(c *conn) error {
 		_ = ack.Acknowledge()
 	}
 	state := session.ConnectionState()
-	c.tls, c.serverName = &tlsConn{Conn: session, below: below}, state.ServerName
+	c.tls = &tlsConn{Conn: session, below: below}
+	c.serverName = state.ServerName
 	if len(state.PeerCertificates) > 0 {
 		c.cert = state.PeerCertificates[0]
 	}

@@ -31,7 +31,8 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	f, err := v.open(name)
-	for wait := 5 * time.Millisecond; errors.Is(err, disk.ErrBusy) && wait < 100*time.Millisecond; wait *= 4 { // another process releases its lease when asked
+	for wait := 5 * time.Millisecond; errors.Is(err, disk.ErrBusy) &&
+		wait < 100*time.Millisecond; wait *= 4 { // another process releases its lease when asked
 		select {
 		case <-time.After(wait):
 		case <-v.ctx.Done():
@@ -49,7 +50,10 @@ func (v *View) Lookup(name string) (*Resource, error) {
 	if errors.Is(err, fs.ErrPermission) {
 		who := v.whoForbids(name)
 		err = fmt.Errorf("%w: %s", err, who)
-		v.site.problems.first(problem{file: who, code: "PERMISSION"}, diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name,
+		v.site.problems.first(problem{
+			file: who,
+			code: "PERMISSION",
+		}, diag.Diagnostic{Code: "PERMISSION", Severity: diag.Warning, File: name,
 			Message: "asked for and not readable: " + who}) // the key is who, since clients choose name
 	}
 	if err != nil {
@@ -109,7 +113,9 @@ func (v *View) Open(name string) (fs.File, error) {
 	var err error
 	if menu.IsMap(base) || menu.IsMenuFile(base) || base == "index.gmi" {
 		f, err = v.open(name)
-	} else if f, err = optional(v, func(v *View) (*Resource, error) { return v.open(name) }); err == nil {
+	} else if f, err = optional(v, func(v *View) (*Resource, error) {
+		return v.open(name)
+	}); err == nil {
 		f.view = v
 	}
 	if err != nil {
@@ -165,7 +171,9 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	defer func() { _ = f.Close() }()
 	all, err := v.list(f)
-	if v.isNews(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool { return e.Base == noteName })) {
+	if v.isNews(f.Real, slices.ContainsFunc(all, func(e disk.Dirent) bool {
+		return e.Base == noteName
+	})) {
 		v.site.watcher.Look(v.onDisk(f.Real))
 	}
 	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
@@ -182,7 +190,8 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 			continue
 		}
 		real := selector.Join(f.Real, e.Name())
-		if alias := name != f.Real && !e.IsDir() && isAnswered(v.site.conf.Programs, "/"+real); !alias && !v.program(real) {
+		if alias := name != f.Real && !e.IsDir() &&
+			isAnswered(v.site.conf.Programs, "/"+real); !alias && !v.program(real) {
 			list = append(list, e)
 		}
 	}
@@ -250,7 +259,9 @@ func (v *View) isNews(real string, annotated bool) bool {
 		return false
 	}
 	d := snap.Tree.Find(real)
-	known := d != nil && slices.ContainsFunc(d.Notes, func(a *policy.Annotation) bool { return path.Base(a.File) == noteName })
+	known := d != nil && slices.ContainsFunc(d.Notes, func(a *policy.Annotation) bool {
+		return path.Base(a.File) == noteName
+	})
 	return d != nil && annotated != known
 }
 
@@ -338,7 +349,8 @@ func (v *View) refuseProgram(f *Resource, wait bool) error {
 			return &fs.PathError{Op: "open", Path: real, Err: errProgram}
 		}
 	}
-	if !f.Info.IsDir() && (isAnswered(s.conf.Programs, "/"+real) || isAnswered(s.conf.Programs, "/"+f.Name)) {
+	if !f.Info.IsDir() && (isAnswered(s.conf.Programs, "/"+real) ||
+		isAnswered(s.conf.Programs, "/"+f.Name)) {
 		return &fs.PathError{Op: "open", Path: f.Name, Err: errProgram}
 	}
 	if !v.suspect(real) {

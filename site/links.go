@@ -55,7 +55,9 @@ func (l *links) none() bool { return len(l.list)+len(l.via) == 0 }
 
 // isAsked reports whether a client can request a real name.
 func isAsked(real string) bool {
-	return real == "." || !slices.ContainsFunc(strings.Split(real, "/"), func(elem string) bool { return !selector.Askable(elem) })
+	return real == "." || !slices.ContainsFunc(strings.Split(real, "/"), func(elem string) bool {
+		return !selector.Askable(elem)
+	})
 }
 
 // findAliases updates s.aliases if links have changed. It returns the tree with the placed
@@ -75,7 +77,9 @@ func (s *scanner) findAliases(tree *Dir) *Dir {
 
 	// Place the targets below dotfiles again if the links to them have changed.
 	all := s.followed()
-	hidden := slices.DeleteFunc(slices.Clone(all), func(l link) bool { return isAsked(l.real) || s.inPlaced(l.name) })
+	hidden := slices.DeleteFunc(slices.Clone(all), func(l link) bool {
+		return isAsked(l.real) || s.inPlaced(l.name)
+	})
 	if !slices.Equal(hidden, s.hidden) {
 		tree = s.unplace(tree)
 		s.hidden = hidden
@@ -116,10 +120,14 @@ func (s *scanner) followed() []link {
 		}
 	}
 	slices.SortFunc(all, func(a, b link) int {
-		return cmp.Or(cmp.Compare(strings.Count(a.real, "/"), strings.Count(b.real, "/")), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(strings.Count(a.real, "/"), strings.Count(b.real, "/")),
+			strings.Compare(a.name, b.name))
 	})
 	s.refused = map[string]bool{}
-	most := map[bool]int{true: share(byTop[true], maxDirLinks), false: share(byTop[false], maxFileLinks)}
+	most := map[bool]int{
+		true:  share(byTop[true], maxDirLinks),
+		false: share(byTop[false], maxFileLinks),
+	}
 	used := map[bool]map[string]int{true: {}, false: {}}
 	return slices.DeleteFunc(all, func(l link) bool {
 		top := topName(path.Dir(l.name))
@@ -158,7 +166,9 @@ func (s *scanner) unplace(tree *Dir) *Dir {
 		if tree.Find(name) != nil {
 			tree = tree.with(name, nil)
 		}
-		maps.DeleteFunc(s.links, func(dir string, _ links) bool { return dir == name || strings.HasPrefix(dir, name+"/") })
+		maps.DeleteFunc(s.links, func(dir string, _ links) bool {
+			return dir == name || strings.HasPrefix(dir, name+"/")
+		})
 	}
 	s.placed = map[string]string{}
 	return tree
@@ -203,7 +213,10 @@ func (s *scanner) realName(real string) (name string, ok bool) {
 func (s *scanner) input() (list []policy.Alias) {
 	for _, name := range slices.Sorted(maps.Keys(s.aliases)) {
 		l := s.aliases[name]
-		list = append(list, policy.Alias{Selector: selector.Canonical(name, l.dir), Target: selector.Canonical(l.real, l.dir)})
+		list = append(list, policy.Alias{
+			Selector: selector.Canonical(name, l.dir),
+			Target:   selector.Canonical(l.real, l.dir),
+		})
 	}
 	return list
 }
@@ -246,7 +259,9 @@ func (s *Snapshot) step(name string) string {
 
 // Has reports whether a directory or (with Config.Files) a file of this name exists. The name
 // may be an alias.
-func (s *Snapshot) Has(name string, dir bool) bool { return s.Tree.Has(s.Real(name), dir) }
+func (s *Snapshot) Has(name string, dir bool) bool {
+	return s.Tree.Has(s.Real(name), dir)
+}
 
 // Open reports whether robots that no annotation names may read a resource, under this name
 // and under its real name. A menu that shows the text of a denied file is not open. Feeds,
@@ -283,7 +298,11 @@ func (r *reading) follow(base string) fs.FileMode {
 		r.mind(err)
 		return fs.ModeIrregular
 	}
-	l := link{name: selector.Join(r.at.name, base), real: real, dir: mode.IsDir()}
+	l := link{
+		name: selector.Join(r.at.name, base),
+		real: real,
+		dir:  mode.IsDir(),
+	}
 	if _, loops := below(r.at.real, real); loops {
 		return fs.ModeIrregular
 	}

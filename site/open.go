@@ -38,7 +38,16 @@ func Open(dir string, conf Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.watcher = &watch.Watcher{Root: abs, Method: watch.Method(conf.Watch), Poll: conf.Poll, PollRemote: conf.PollRemote, Log: s.log, Guard: s.guard, Changed: func(b watch.Batch) { _ = s.reload(b) }, Touch: func() { s.events.Add(1) }}
+	s.watcher = &watch.Watcher{
+		Root:       abs,
+		Method:     watch.Method(conf.Watch),
+		Poll:       conf.Poll,
+		PollRemote: conf.PollRemote,
+		Log:        s.log,
+		Guard:      s.guard,
+		Changed:    func(b watch.Batch) { _ = s.reload(b) },
+		Touch:      func() { s.events.Add(1) },
+	}
 	s.served.Store(&served{root: r})
 	s.found = r.Main.Info
 	if err := s.openTrees(r); err != nil {
@@ -49,12 +58,22 @@ func Open(dir string, conf Config) (*Site, error) {
 }
 
 func newSite(conf Config) *Site {
-	s := &Site{conf: conf, log: conf.Log, opened: time.Now(), ready: make(chan struct{}), wanted: make(chan struct{})}
+	s := &Site{
+		conf:   conf,
+		log:    conf.Log,
+		opened: time.Now(),
+		ready:  make(chan struct{}),
+		wanted: make(chan struct{}),
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.problems.log = s.log
-	s.guard = &stall.Guard{Timeout: conf.FileTimeout, Log: s.log, Changed: s.Reload}
+	s.guard = &stall.Guard{
+		Timeout: conf.FileTimeout,
+		Log:     s.log,
+		Changed: s.Reload,
+	}
 	return s
 }
 
@@ -63,7 +82,11 @@ func newSite(conf Config) *Site {
 // conf, only Programs, Endless, Sitemaps, SitemapsAs, Log and Reloaded are used. A file that
 // is no io.ReaderAt is read into memory each time it is opened, up to 64 MiB.
 func FS(fsys fs.FS, conf Config) *Site {
-	conf.Files, conf.Runs, conf.Mounts, conf.Users, conf.Capsules = true, nil, nil, "", ""
+	conf.Files = true
+	conf.Runs = nil
+	conf.Mounts = nil
+	conf.Users = ""
+	conf.Capsules = ""
 	s := newSite(conf)
 	s.served.Store(&served{root: disk.FS(fsys)})
 	return s
@@ -119,13 +142,15 @@ func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
 		if parent := path.Dir(name); parent != "." {
 			info, err := call.Stat(filepath.Join(main.Main.Dir, parent))
 			if !errors.Is(err, stall.Err) && (err != nil || !info.IsDir()) {
-				return trees, fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, main.Main.Dir)
+				return trees, fmt.Errorf("mounting at %q: there is no directory %s in %s", name,
+					parent, main.Main.Dir)
 			}
 		}
 		t, err := call.OpenTree(s.conf.Mounts[name])
 		switch {
 		case errors.Is(err, stall.Err):
-			s.log.Warn("a mount does not answer: it is served once it does", "name", name, "error", err)
+			s.log.Warn("a mount does not answer: it is served once it does", "name",
+				name, "error", err)
 			continue
 		case err != nil:
 			return trees, fmt.Errorf("mounting at %q: %w", name, err)
@@ -164,7 +189,9 @@ func (s *Site) Read(ctx context.Context) (snap *Snapshot, stop func() error, err
 }
 
 // Load reads a tree once and compiles its policy, as Run would publish it.
-func Load(dir string) (*Snapshot, error) { return LoadAt(dir, ".", new(atomic.Int64)) }
+func Load(dir string) (*Snapshot, error) {
+	return LoadAt(dir, ".", new(atomic.Int64))
+}
 
 // LoadAt is Load for a directory that a site serves at the name at, such as "~ann". The
 // Snapshot is that of a site without other content. LoadAt adds the number of directories

@@ -38,12 +38,18 @@ type programs struct {
 func (r *reading) readMaps(list []disk.Dirent) {
 	var p programs
 	for _, e := range list {
-		if sel := selector.Canonical(selector.Join(r.at.name, e.Base), e.IsDir()); selector.Decoded(e.Base) != e.Base && len(p.escaped) < maxEscaped {
+		if sel := selector.Canonical(selector.Join(r.at.name, e.Base),
+			e.IsDir()); selector.Decoded(e.Base) != e.Base && len(p.escaped) < maxEscaped {
 			p.escaped = append(p.escaped, sel)
 		}
 		if selector.IsProgram(e.Base) && !r.answers("/"+selector.Join(r.at.name, e.Base)) {
-			p.found = append(p.found, diag.Diagnostic{Code: menu.CodeProgram, Severity: diag.Warning, File: selector.Join(r.at.name, e.Base),
-				Message: "a program, or a directory of programs, by its name", Hint: "gophd starts no program and does not show its source"})
+			p.found = append(p.found, diag.Diagnostic{
+				Code:     menu.CodeProgram,
+				Severity: diag.Warning,
+				File:     selector.Join(r.at.name, e.Base),
+				Message:  "a program, or a directory of programs, by its name",
+				Hint:     "gophd starts no program and does not show its source",
+			})
 		}
 	}
 	b := menu.Builder{FS: scanned{r}, Answers: r.answers, Run: standIn(r.runs)}
@@ -87,14 +93,16 @@ func (r *reading) readMaps(list []disk.Dirent) {
 	p.shown = append(p.shown, shownIn(r.at.name, names, isListed)...)
 	p.left = r.leaveOut(list)
 	delete(r.programs, r.at.name)
-	if len(p.included)+len(p.found)+len(p.menus)+len(p.shown)+len(p.escaped) > 0 || p.left != (leftOut{}) {
+	if len(p.included)+len(p.found)+len(p.menus)+len(p.shown)+len(p.escaped) > 0 ||
+		p.left != (leftOut{}) {
 		r.programs[r.at.name] = p
 	}
 }
 
 // makesMenu reports whether the menu of a directory may be made from the file base.
 func (s *scanner) makesMenu(base string) bool {
-	return menu.IsMap(base) || selector.Refusal(base) == selector.Source || base == "index.dcgi" && s.runs != nil
+	return menu.IsMap(base) || selector.Refusal(base) == selector.Source ||
+		base == "index.dcgi" && s.runs != nil
 }
 
 // standIn returns a menu.Builder.Run that runs nothing, for reading maps.
@@ -134,7 +142,9 @@ func (s *scanner) menus() (list []string) {
 }
 
 // answers reports whether a program of Config.Programs answers a selector.
-func (s *scanner) answers(sel string) bool { return isAnswered(s.answered, sel) }
+func (s *scanner) answers(sel string) bool {
+	return isAnswered(s.answered, sel)
+}
 
 // Answers reports whether a program answers a selector, or a selector above it.
 func (s *Snapshot) Answers(sel string) bool {
@@ -300,10 +310,17 @@ func (l leftOut) diagnostic() diag.Diagnostic {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{l.unaskable, "whose names no menu can list"}, {l.unreadable, "that gophd may not read"}, {l.outside, "out of the tree by a link"}} {
+	}{{l.unaskable, "whose names no menu can list"}, {l.unreadable, "that gophd may not read"},
+		{l.outside, "out of the tree by a link"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(" %d %s,", part.n, part.what)
 		}
 	}
-	return diag.Diagnostic{Code: "LEFT-OUT", Severity: diag.Warning, File: l.first, Message: text[:len(text)-1], Hint: "gophd check DIR lists all of them"}
+	return diag.Diagnostic{
+		Code:     "LEFT-OUT",
+		Severity: diag.Warning,
+		File:     l.first,
+		Message:  text[:len(text)-1],
+		Hint:     "gophd check DIR lists all of them",
+	}
 }

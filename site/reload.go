@@ -183,7 +183,9 @@ func (s *Site) newScan(from *disk.Root) *scanner {
 
 func (s *Site) newTreeScan(from *disk.Root) *scanner {
 	scan := newScanner(from)
-	scan.answered, scan.runs, scan.files = s.conf.Programs, s.conf.Runs, s.conf.Files
+	scan.answered = s.conf.Programs
+	scan.runs = s.conf.Runs
+	scan.files = s.conf.Files
 	scan.scanned = &s.scanned
 	return scan
 }
@@ -199,7 +201,8 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 	}
 	next.compile(s.conf, s.scan)
 	if next.leak != nil {
-		s.log.Error("robots.txt is not proven: all is denied to robots until one is", "error", next.leak)
+		s.log.Error("robots.txt is not proven: all is denied to robots until one is",
+			"error", next.leak)
 	}
 	s.exchange(next, of)
 	if old == nil {
@@ -248,8 +251,16 @@ func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 
 // recorded returns a Snapshot with the records of the scan, without a policy.
 func (s *scanner) recorded(tree *Dir, old *Snapshot) *Snapshot {
-	next := &Snapshot{Tree: tree, aliases: s.aliases, refused: s.refused, included: s.included(old), programs: s.foundPrograms(),
-		menus: s.menus(), shown: s.shown(), changed: s.changed}
+	next := &Snapshot{
+		Tree:     tree,
+		aliases:  s.aliases,
+		refused:  s.refused,
+		included: s.included(old),
+		programs: s.foundPrograms(),
+		menus:    s.menus(),
+		shown:    s.shown(),
+		changed:  s.changed,
+	}
 	if s.capsules != nil {
 		var homes *Snapshot
 		if old != nil {
@@ -262,24 +273,29 @@ func (s *scanner) recorded(tree *Dir, old *Snapshot) *Snapshot {
 
 // alike reports whether two Snapshots have the same policy.
 func (s *Snapshot) alike(old *Snapshot) bool {
-	return s.Tree.allAlike(old.Tree) && slices.Equal(old.menus, s.menus) && slices.Equal(old.shown, s.shown) && old.sameNames(s) &&
+	return s.Tree.allAlike(old.Tree) && slices.Equal(old.menus, s.menus) &&
+		slices.Equal(old.shown, s.shown) && old.sameNames(s) &&
 		(s.homes == nil || s.homes.alike(old.homes))
 }
 
 // sameNames reports whether the same links are followed to the same names.
 func (s *Snapshot) sameNames(o *Snapshot) bool {
-	return maps.Equal(s.aliases, o.aliases) && maps.Equal(s.refused, o.refused) && (o.homes == nil || s.homes != nil && s.homes.sameNames(o.homes))
+	return maps.Equal(s.aliases, o.aliases) && maps.Equal(s.refused, o.refused) &&
+		(o.homes == nil || s.homes != nil && s.homes.sameNames(o.homes))
 }
 
 // samePrograms reports whether the same files count as programs.
 func (s *Snapshot) samePrograms(o *Snapshot) bool {
-	return maps.Equal(s.included, o.included) && (o.homes == nil || s.homes != nil && s.homes.samePrograms(o.homes))
+	return maps.Equal(s.included, o.included) &&
+		(o.homes == nil || s.homes != nil && s.homes.samePrograms(o.homes))
 }
 
 // takes takes over the records of another Snapshot, and reports whether they differ.
 func (s *Snapshot) takes(records *Snapshot) (differ bool) {
-	differ = s.Tree != records.Tree || !maps.Equal(s.included, records.included) || !slices.Equal(s.programs, records.programs) || !maps.Equal(s.changed, records.changed)
-	s.Tree, s.included, s.programs, s.changed = records.Tree, records.included, records.programs, records.changed
+	differ = s.Tree != records.Tree || !maps.Equal(s.included, records.included) ||
+		!slices.Equal(s.programs, records.programs) || !maps.Equal(s.changed, records.changed)
+	s.Tree, s.included, s.programs, s.changed = records.Tree, records.included, records.programs,
+		records.changed
 	if s.homes != nil {
 		homes := *s.homes
 		differ = homes.takes(records.homes) || differ
@@ -301,10 +317,12 @@ func (s *Snapshot) homesTree() *Dir {
 func (s *Snapshot) compile(conf Config, scan *scanner) {
 	menus, aliases := s.menus, scan.input()
 	if s.homes != nil {
-		menus, aliases = slices.Concat(menus, s.homes.menus), append(aliases, scan.capsules.input()...)
-		aliases = slices.Compact(slices.SortedFunc(slices.Values(aliases), func(a, b policy.Alias) int {
-			return strings.Compare(a.Selector+"\n"+a.Target, b.Selector+"\n"+b.Target)
-		}))
+		menus, aliases = slices.Concat(menus, s.homes.menus),
+			append(aliases, scan.capsules.input()...)
+		aliases = slices.Compact(slices.SortedFunc(slices.Values(aliases),
+			func(a, b policy.Alias) int {
+				return strings.Compare(a.Selector+"\n"+a.Target, b.Selector+"\n"+b.Target)
+			}))
 	}
 	flags := map[string]string{}
 	for _, p := range conf.Endless {
@@ -313,7 +331,13 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 	for _, p := range menus {
 		flags[p] = "-fastcgi menus"
 	}
-	sources := policy.Input{Flags: flags, Annotations: s.Tree.annotationsWith(s.homesTree()), Programs: slices.Concat(conf.Programs, conf.Endless, menus), Aliases: aliases, Sitemaps: conf.Sitemaps}
+	sources := policy.Input{
+		Flags:       flags,
+		Annotations: s.Tree.annotationsWith(s.homesTree()),
+		Programs:    slices.Concat(conf.Programs, conf.Endless, menus),
+		Aliases:     aliases,
+		Sitemaps:    conf.Sitemaps,
+	}
 	s.Compiled = policy.Compile(sources)
 	s.Robots = s.Compiled.File()
 	reports := slices.Concat(s.Compiled.Reports(), s.about(scan))
@@ -322,7 +346,9 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 		reports = append(reports, s.homes.about(scan.capsules)...)
 	}
 	s.Reports = reports
-	slices.SortStableFunc(s.Reports, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
+	slices.SortStableFunc(s.Reports, func(a, b policy.Report) int {
+		return diag.Compare(a.Diagnostic, b.Diagnostic)
+	})
 	s.proven(s.Compiled.Unproven())
 	s.capsules = s.asGemini()
 
@@ -331,7 +357,8 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 	for name, urls := range conf.SitemapsAs {
 		file := s.Robots
 		for i, url := range urls {
-			file = bytes.ReplaceAll(file, []byte("Sitemap: "+conf.Sitemaps[i]+"\n"), []byte("Sitemap: "+url+"\n"))
+			file = bytes.ReplaceAll(file, []byte("Sitemap: "+conf.Sitemaps[i]+"\n"),
+				[]byte("Sitemap: "+url+"\n"))
 		}
 		s.robotsAs[name] = file
 	}
@@ -348,7 +375,8 @@ func (s *Snapshot) RobotsAs(name string) []byte {
 // proven denies everything if the proof has found leaks that no report names.
 func (s *Snapshot) proven(leaks []policy.Leak) {
 	if len(leaks) > 0 {
-		s.leak = fmt.Errorf("%s: %v", diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
+		s.leak = fmt.Errorf("%s: %v",
+			diag.Count(len(leaks), "unnamed leak", "unnamed leaks, the first"), leaks[0])
 		s.Robots = policy.DenyAll()
 	}
 }
@@ -369,7 +397,8 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	}
 	reports, notices := serious(next.Reports)
 	s.log.Info(what, "all", b.All, "directories", dirs, "robots_bytes", len(next.Robots),
-		"reports", len(reports), "notices", notices, "changed", old == nil || string(old.Robots) != string(next.Robots), "took", time.Since(start))
+		"reports", len(reports), "notices", notices, "changed", old == nil ||
+			string(old.Robots) != string(next.Robots), "took", time.Since(start))
 	s.report(next)
 }
 
@@ -397,7 +426,12 @@ func serious(all []policy.Report) (list []policy.Report, notices int) {
 func (s *Site) report(next *Snapshot) {
 	var refused []diag.Diagnostic
 	for _, link := range slices.Sorted(maps.Keys(next.refused)) {
-		refused = append(refused, diag.Diagnostic{Code: "LINKS", Severity: diag.Warning, File: link, Message: "not followed: there are too many links, or an annotation behind a dot is above what it leads to"})
+		refused = append(refused, diag.Diagnostic{
+			Code:     "LINKS",
+			Severity: diag.Warning,
+			File:     link,
+			Message:  "not followed: there are too many links, or an annotation behind a dot is above what it leads to",
+		})
 	}
 	s.problems.report(refused)
 	s.problems.report(next.programs)
@@ -406,7 +440,11 @@ func (s *Site) report(next *Snapshot) {
 		s.problems.once(r.Diagnostic)
 	}
 	if more := len(list) - maxReports; more > 0 {
-		s.problems.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more: gophd robots check lists them", more)})
+		s.problems.once(diag.Diagnostic{
+			Code:     "MORE",
+			Severity: diag.Warning,
+			Message:  fmt.Sprintf("%d more: gophd robots check lists them", more),
+		})
 	}
 }
 
@@ -424,8 +462,13 @@ func (s *Site) reload(b watch.Batch) error {
 		time.AfterFunc(tryAgain, s.Reload)
 	}
 	if s.conf.Reloaded != nil {
-		s.conf.Reloaded(Reload{Start: start, Took: time.Since(start), Everything: b.All,
-			Directories: len(b.Dirs), Err: err})
+		s.conf.Reloaded(Reload{
+			Start:       start,
+			Took:        time.Since(start),
+			Everything:  b.All,
+			Directories: len(b.Dirs),
+			Err:         err,
+		})
 	}
 	return err
 }

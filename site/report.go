@@ -41,7 +41,11 @@ func (p *problems) report(list []diag.Diagnostic) {
 		p.once(d)
 	}
 	if more := len(list) - maxReports; more > 0 {
-		p.once(diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: fmt.Sprintf("%d more of %s and others", more, list[maxReports].File)})
+		p.once(diag.Diagnostic{
+			Code:     "MORE",
+			Severity: diag.Warning,
+			Message:  fmt.Sprintf("%d more of %s and others", more, list[maxReports].File),
+		})
 	}
 }
 
@@ -49,7 +53,9 @@ func (p *problems) report(list []diag.Diagnostic) {
 func (p *problems) together(list []diag.Diagnostic) {
 	const few = 3
 	p.mu.Lock()
-	list = slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool { return p.told[problem{d.File, d.Line, d.Code}] })
+	list = slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool {
+		return p.told[problem{d.File, d.Line, d.Code}]
+	})
 	if len(list) > few {
 		for _, d := range list[1:] {
 			p.remember(problem{d.File, d.Line, d.Code})
@@ -76,7 +82,9 @@ var levels = map[diag.Severity]slog.Level{diag.Error: slog.LevelError, diag.Warn
 
 // once logs a diagnostic, unless one with the same code was logged for the same line of
 // the file before.
-func (p *problems) once(d diag.Diagnostic) { p.first(problem{d.File, d.Line, d.Code}, d) }
+func (p *problems) once(d diag.Diagnostic) {
+	p.first(problem{d.File, d.Line, d.Code}, d)
+}
 
 // first logs a diagnostic, unless one with the same key was logged before.
 func (p *problems) first(key problem, d diag.Diagnostic) {
@@ -95,20 +103,32 @@ func (p *problems) first(key problem, d diag.Diagnostic) {
 
 // tooManyLinks returns the diagnostic about a name with too many links.
 func tooManyLinks(name string) diag.Diagnostic {
-	return diag.Diagnostic{Code: "TOO-MANY-LINKS", Severity: diag.Warning, File: name,
-		Message: fmt.Sprintf("not served: too many links (at most %d, with %d elements in all)", disk.MaxLinks, disk.MaxLinkElements)}
+	return diag.Diagnostic{
+		Code:     "TOO-MANY-LINKS",
+		Severity: diag.Warning,
+		File:     name,
+		Message: fmt.Sprintf("not served: too many links (at most %d, with %d elements in all)",
+			disk.MaxLinks, disk.MaxLinkElements),
+	}
 }
 
 // unopened returns a diagnostic about the directory of a mount or user.
 func unopened(name, message, hint string) diag.Diagnostic {
-	return diag.Diagnostic{Code: "TREE", Severity: diag.Warning, File: name, Message: message, Hint: hint}
+	return diag.Diagnostic{
+		Code:     "TREE",
+		Severity: diag.Warning,
+		File:     name,
+		Message:  message,
+		Hint:     hint,
+	}
 }
 
 // strays reports files with names that look like misspelt annotations.
 func strays(tree *Dir) (list []policy.Report) {
 	for name, d := range tree.All() {
 		for _, file := range d.Strays {
-			list = append(list, policy.NewReport(policy.CodeNotRead, selector.Join(name, file), 0, "it is not read: did you mean .robots?"))
+			list = append(list, policy.NewReport(policy.CodeNotRead, selector.Join(name, file), 0,
+				"it is not read: did you mean .robots?"))
 		}
 	}
 	return list
@@ -116,7 +136,8 @@ func strays(tree *Dir) (list []policy.Report) {
 
 // isStray reports whether a name looks like a misspelt .robots or robots.txt.
 func isStray(base string) bool {
-	return slices.Contains([]string{noteName, handName, ".robots.txt", ".robot", "robots"}, strings.ToLower(base))
+	return slices.Contains([]string{noteName, handName, ".robots.txt", ".robot", "robots"},
+		strings.ToLower(base))
 }
 
 // Some menus contain the text of a file that also has its own selector: that of a directory's
@@ -155,7 +176,9 @@ func (s *scanner) shown() (list []shown) {
 	for _, p := range s.programs {
 		list = append(list, p.shown...)
 	}
-	slices.SortFunc(list, func(a, b shown) int { return strings.Compare(a.file+"\n"+a.menu, b.file+"\n"+b.menu) })
+	slices.SortFunc(list, func(a, b shown) int {
+		return strings.Compare(a.file+"\n"+a.menu, b.file+"\n"+b.menu)
+	})
 	return list
 }
 
@@ -166,7 +189,8 @@ func (s *Snapshot) shownElsewhere() (reports []policy.Report) {
 	for _, x := range s.shown {
 		name := path.Clean(strings.TrimPrefix(x.menu, "/"))
 		by := s.Compiled.DeniedBy(x.file, false)
-		if by == nil || by.Line == 0 || s.Compiled.DeniedToAll(name, strings.HasSuffix(x.menu, "/")) {
+		if by == nil || by.Line == 0 ||
+			s.Compiled.DeniedToAll(name, strings.HasSuffix(x.menu, "/")) {
 			continue
 		}
 		s.shows[name] = true
@@ -180,7 +204,8 @@ func (s *Snapshot) shownElsewhere() (reports []policy.Report) {
 			line += "$"
 		}
 		reports = append(reports, policy.NewReport(policy.CodeShownElsewhere, by.File, by.Line,
-			fmt.Sprintf("%s shows the text of /%s: Disallow: %s%s denies that, too", x.menu, x.file, line, where)))
+			fmt.Sprintf("%s shows the text of /%s: Disallow: %s%s denies that, too", x.menu,
+				x.file, line, where)))
 	}
 	return reports
 }
@@ -204,7 +229,8 @@ func (s *Snapshot) escaped(scan *scanner) (reports []policy.Report) {
 		if by == nil || by.Line == 0 {
 			continue
 		}
-		r := policy.NewReport(policy.CodeDigits, by.File, by.Line, sel+" holds an escape, which some readers take for one byte")
+		r := policy.NewReport(policy.CodeDigits, by.File, by.Line,
+			sel+" holds an escape, which some readers take for one byte")
 		r.Selector, r.Leaks = sel, []string{sel}
 		r.Readers = slices.DeleteFunc(s.Compiled.LetIn(name, dir), func(reader string) bool {
 			return slices.ContainsFunc(s.Compiled.Reports(), func(o policy.Report) bool {

@@ -62,7 +62,14 @@ type scanner struct {
 }
 
 func newScanner(r *disk.Root) *scanner {
-	return &scanner{root: r, links: map[string]links{}, placed: map[string]string{}, programs: map[string]programs{}, busy: map[string]struct{}{}, changed: map[string]time.Time{}}
+	return &scanner{
+		root:     r,
+		links:    map[string]links{},
+		placed:   map[string]string{},
+		programs: map[string]programs{},
+		busy:     map[string]struct{}{},
+		changed:  map[string]time.Time{},
+	}
 }
 
 // call calls f, which makes a system call on a name, unless the name's file system is known
@@ -153,7 +160,13 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 		s.scanned.Add(1)
 	}
 	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
-	r := reading{scanner: s, at: p, dir: &Dir{Name: baseName(p.name)}, kept: list[:0], unreadable: map[string]bool{}}
+	r := reading{
+		scanner:    s,
+		at:         p,
+		dir:        &Dir{Name: baseName(p.name)},
+		kept:       list[:0],
+		unreadable: map[string]bool{},
+	}
 	delete(s.busy, p.real)
 	if s.files {
 		r.dir.Changed, r.dir.Modified = self.Changed, self.Modified
@@ -210,7 +223,11 @@ func (s *scanner) listed(real string) (list []disk.Dirent, self disk.Revision, e
 // unlisted returns an annotation that denies a directory that cannot be listed. A client can
 // still request files in it by name, if the mode is 0711.
 func (s *scanner) unlisted(p place, err error) *policy.Annotation {
-	return &policy.Annotation{Dir: selector.Canonical(p.name, true), File: s.of + selector.Join(p.name, noteName), Err: fmt.Errorf("the directory cannot be listed: %w", err)}
+	return &policy.Annotation{
+		Dir:  selector.Canonical(p.name, true),
+		File: s.of + selector.Join(p.name, noteName),
+		Err:  fmt.Errorf("the directory cannot be listed: %w", err),
+	}
 }
 
 // entry records an entry of the directory: an annotation, or a resource to serve.
@@ -356,7 +373,12 @@ func (r *reading) look(p place) (File, error) {
 	if rev.FileMode().IsDir() {
 		return File{Name: path.Base(p.name)}, err // a link to a directory: its times mean nothing here
 	}
-	return File{Name: path.Base(p.name), Size: rev.Size, Changed: rev.Changed, Modified: rev.Modified}, err
+	return File{
+		Name:     path.Base(p.name),
+		Size:     rev.Size,
+		Changed:  rev.Changed,
+		Modified: rev.Modified,
+	}, err
 }
 
 // below returns a subdirectory: the old record, or else a new one. It returns nil for an
@@ -371,7 +393,11 @@ func (r *reading) below(p place, old *Dir, isLink bool) *Dir {
 		}
 		return nil
 	case r.root.Same(p.real) != "":
-		r.links.list = append(r.links.list, link{name: p.name, real: p.real, dir: true})
+		r.links.list = append(r.links.list, link{
+			name: p.name,
+			real: p.real,
+			dir:  true,
+		})
 		return nil
 	case r.reused[p.real] != nil:
 		return r.reused[p.real]
@@ -387,7 +413,10 @@ func (r *reading) note(e disk.Dirent) *policy.Annotation {
 	if e.Mode == fs.ModeSymlink {
 		_, _, _ = r.resolve(e.Base)
 	}
-	a := &policy.Annotation{Dir: selector.Canonical(r.at.name, true), File: r.of + selector.Join(r.at.name, e.Base)}
+	a := &policy.Annotation{
+		Dir:  selector.Canonical(r.at.name, true),
+		File: r.of + selector.Join(r.at.name, e.Base),
+	}
 	a.Data, a.Err = r.read(selector.Join(r.at.real, e.Base), maxNote+1) // one more byte shows that it is too large
 	r.mind(a.Err)
 	r.noteBusy(a.Err)
@@ -438,7 +467,9 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 
 	// Read them, parents first. Skip a directory that was just read with its parent.
 	before := tree
-	for _, p := range slices.SortedFunc(maps.Keys(again), func(a, b place) int { return strings.Compare(a.name, b.name) }) {
+	for _, p := range slices.SortedFunc(maps.Keys(again), func(a, b place) int {
+		return strings.Compare(a.name, b.name)
+	}) {
 		old := tree.Find(p.name)
 		if old == nil || old != before.Find(p.name) {
 			continue
@@ -485,15 +516,21 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 		at := p.child(base)
 		isLink := func(l link) bool { return l.name == at.name }
 		_, isDated := menu.DatedText(base)
-		if base != noteName && !isPlain(base) || isDated && !old.Phlog || s.root.Trees[at.real] != nil || len(at.name) >= maxName || slices.ContainsFunc(s.links[p.name].list, isLink) {
+		if base != noteName && !isPlain(base) || isDated && !old.Phlog ||
+			s.root.Trees[at.real] != nil || len(at.name) >= maxName ||
+			slices.ContainsFunc(s.links[p.name].list, isLink) {
 			return nil
 		}
 		var rev disk.Revision
 		err := s.call(at.real, func() (err error) { rev, err = s.root.Lstat(at.real); return err })
 		if base == noteName {
-			d.Notes = slices.DeleteFunc(slices.Clone(d.Notes), func(a *policy.Annotation) bool { return path.Base(a.File) == noteName })
+			d.Notes = slices.DeleteFunc(slices.Clone(d.Notes), func(a *policy.Annotation) bool {
+				return path.Base(a.File) == noteName
+			})
 		}
-		i, had := slices.BinarySearchFunc(d.Files, base, func(f File, name string) int { return strings.Compare(f.Name, name) })
+		i, had := slices.BinarySearchFunc(d.Files, base, func(f File, name string) int {
+			return strings.Compare(f.Name, name)
+		})
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if isDated {
@@ -503,7 +540,8 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 				d.Files = slices.Delete(d.Files, i, i+1)
 			}
 			continue
-		case err != nil || !rev.FileMode().IsRegular() || !s.root.Owned(at.real, rev) || !readable(&disk.Dirent{Base: base}):
+		case err != nil || !rev.FileMode().IsRegular() || !s.root.Owned(at.real, rev) ||
+			!readable(&disk.Dirent{Base: base}):
 			return nil
 		}
 		s.change(at.real, rev)
@@ -524,7 +562,8 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 
 // isPlain reports whether a file of this name affects nothing but its own record.
 func isPlain(base string) bool {
-	return selector.Refusal(base) == "" && selector.Decoded(base) == base && !isStray(base) && !menu.IsMenuFile(base) && !menu.IsMap(base) &&
+	return selector.Refusal(base) == "" && selector.Decoded(base) == base && !isStray(base) &&
+		!menu.IsMenuFile(base) && !menu.IsMap(base) &&
 		base != handName && base != capsName && base != "index.gmi"
 }
 

@@ -261,7 +261,11 @@ const (
 	WatchOff                 // none: the tree is read at the start and by Reload
 )
 
-var watchNames = [...]string{WatchEvents: "inotify", WatchPoll: "poll", WatchOff: "off"}
+var watchNames = [...]string{
+	WatchEvents: "inotify",
+	WatchPoll:   "poll",
+	WatchOff:    "off",
+}
 
 // String returns the name of w: inotify, poll or off.
 func (w Watch) String() string {

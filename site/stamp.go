@@ -59,7 +59,9 @@ type sight struct {
 
 // Outdated reports whether the scope has changed: the Stamp will never be valid again. It
 // makes no system call.
-func (s *Stamp) Outdated() bool { return s.site.served.Load().numbers[s.scope] != s.number }
+func (s *Stamp) Outdated() bool {
+	return s.site.served.Load().numbers[s.scope] != s.number
+}
 
 // Size returns the approximate size of the Stamp in bytes.
 func (s *Stamp) Size() int { return 100 + 200*len(s.seen) }
@@ -142,7 +144,8 @@ func (s *Site) elapsed() int64 { return int64(time.Since(s.opened)) }
 func (v *View) missed(name string, why error) {
 	base := path.Base(name)
 	switch {
-	case limit.Reached(why), errors.Is(why, disk.ErrBusy) && (menu.IsMap(base) || menu.IsMenuFile(base) || base == "index.gmi"):
+	case limit.Reached(why), errors.Is(why, disk.ErrBusy) &&
+		(menu.IsMap(base) || menu.IsMenuFile(base) || base == "index.gmi"):
 		v.failed = why // without its map, the menu would be a different one
 		return
 	case errors.Is(why, stall.Err):
@@ -178,7 +181,14 @@ func (v *View) Stamp() *Stamp {
 	if v.unkept || v.failed != nil {
 		return nil
 	}
-	s := &Stamp{site: v.site, scope: v.scope, number: v.numbers[v.scope], seen: slices.Clip(v.seen), gemini: v.isCapsules(), brief: v.without}
+	s := &Stamp{
+		site:   v.site,
+		scope:  v.scope,
+		number: v.numbers[v.scope],
+		seen:   slices.Clip(v.seen),
+		gemini: v.isCapsules(),
+		brief:  v.without,
+	}
 	s.events.Store(v.began)
 	s.looked.Store(v.start)
 	return s

@@ -93,7 +93,9 @@ func (s *Site) lookTrees() error {
 	if len(next.fresh) == 0 && len(next.trees) == len(old.Trees) {
 		return nil
 	}
-	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old.Trees)), func(name string) bool { return next.trees[name] != nil })
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old.Trees)), func(name string) bool {
+		return next.trees[name] != nil
+	})
 	s.setTrees(next.trees)
 	s.events.Add(1)
 	for _, name := range append(next.fresh, gone...) {
@@ -108,7 +110,8 @@ func (s *Site) lookTrees() error {
 func (s *Site) findTrees(old *disk.Root, patience stall.Patience) (next *foundTrees, err error) {
 	for err = stall.ErrLeft; errors.Is(err, stall.ErrLeft); {
 		next, err = stall.Try(s.guard, patience, func(a *stall.Attempt) (*foundTrees, error) {
-			call, f := disk.Within(a), &foundTrees{trees: make(map[string]*disk.Tree, len(old.Trees))}
+			call := disk.Within(a)
+			f := &foundTrees{trees: make(map[string]*disk.Tree, len(old.Trees))}
 			for name, dir := range s.conf.Mounts {
 				f.mount(call, name, dir, old.Trees[name])
 			}
@@ -190,7 +193,9 @@ func (d *Dir) file(name string) (File, bool) {
 	if d == nil {
 		return File{}, false
 	}
-	i, ok := slices.BinarySearchFunc(d.Files, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
+	i, ok := slices.BinarySearchFunc(d.Files, name, func(f File, name string) int {
+		return strings.Compare(f.Name, name)
+	})
 	if !ok {
 		return File{}, false
 	}
@@ -199,7 +204,9 @@ func (d *Dir) file(name string) (File, bool) {
 
 // addCaps adds caps.txt to the root, unless it has one.
 func (d *Dir) addCaps() {
-	at, found := slices.BinarySearchFunc(d.Files, capsName, func(f File, name string) int { return strings.Compare(f.Name, name) })
+	at, found := slices.BinarySearchFunc(d.Files, capsName, func(f File, name string) int {
+		return strings.Compare(f.Name, name)
+	})
 	if !found {
 		d.Files = slices.Insert(d.Files, at, File{Name: capsName})
 	}
@@ -218,7 +225,10 @@ func (s *Snapshot) Changes(old *Snapshot) map[string][]string {
 	otherNames(s.included, old.included, whole)
 	otherNames(s.aliases, old.aliases, whole)
 	for dir, names := range dirs {
-		if slices.ContainsFunc(names, func(base string) bool { _, shown := s.included[selector.Join(dir, base)]; return shown }) {
+		if slices.ContainsFunc(names, func(base string) bool {
+			_, shown := s.included[selector.Join(dir, base)]
+			return shown
+		}) {
 			dirs[dir] = nil
 		}
 	}
@@ -263,7 +273,8 @@ func (d *Dir) changes(old *Dir, name string, dirs map[string][]string) {
 // changed. Changed annotations do not count; robots.txt reflects them.
 func (d *Dir) edits(old *Dir) (names []string) {
 	sameName := func(a, b *Dir) bool { return a.Name == b.Name }
-	if old == nil || d.Phlog != old.Phlog || len(d.Files) != len(old.Files) || !slices.Equal(d.Sources, old.Sources) || !slices.EqualFunc(d.Dirs, old.Dirs, sameName) {
+	if old == nil || d.Phlog != old.Phlog || len(d.Files) != len(old.Files) ||
+		!slices.Equal(d.Sources, old.Sources) || !slices.EqualFunc(d.Dirs, old.Dirs, sameName) {
 		return nil
 	}
 	names = []string{}
@@ -272,7 +283,8 @@ func (d *Dir) edits(old *Dir) (names []string) {
 		if f != was {
 			names = append(names, f.Name)
 		}
-		if f.Name != was.Name || f.Type != was.Type || f != was && (menu.IsMenuFile(f.Name) || path.Ext(f.Name) == ".abstract") {
+		if f.Name != was.Name || f.Type != was.Type ||
+			f != was && (menu.IsMenuFile(f.Name) || path.Ext(f.Name) == ".abstract") {
 			return nil
 		}
 	}
@@ -294,7 +306,8 @@ func (d *Dir) same(old *Dir) bool {
 // alike reports whether two records are equal as far as policy and feeds are concerned,
 // without their subdirectories.
 func (d *Dir) alike(old *Dir) bool {
-	return old != nil && d.Name == old.Name && d.Phlog == old.Phlog && slices.EqualFunc(d.Notes, old.Notes, sameNote) && slices.Equal(d.Strays, old.Strays)
+	return old != nil && d.Name == old.Name && d.Phlog == old.Phlog &&
+		slices.EqualFunc(d.Notes, old.Notes, sameNote) && slices.Equal(d.Strays, old.Strays)
 }
 
 // allAlike reports whether two trees are alike in all directories.
@@ -303,7 +316,9 @@ func (d *Dir) allAlike(old *Dir) bool {
 }
 
 // HasPhlog reports whether d or a directory below it has dated texts.
-func (d *Dir) HasPhlog() bool { return d.Phlog || slices.ContainsFunc(d.Dirs, (*Dir).HasPhlog) }
+func (d *Dir) HasPhlog() bool {
+	return d.Phlog || slices.ContainsFunc(d.Dirs, (*Dir).HasPhlog)
+}
 
 // Phlogs returns the paths of directories with dated texts: of the directory name below d and,
 // if deep is true, of those below it.
@@ -379,7 +394,9 @@ func (d *Dir) with(name string, other *Dir) *Dir {
 		return other
 	}
 	first, rest, deeper := strings.Cut(name, "/")
-	at, found := slices.BinarySearchFunc(d.Dirs, first, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
+	at, found := slices.BinarySearchFunc(d.Dirs, first, func(d *Dir, name string) int {
+		return strings.Compare(d.Name, name)
+	})
 	if deeper {
 		other = d.Dirs[at].with(rest, other)
 	}
@@ -401,7 +418,9 @@ func child(d *Dir, name string) *Dir {
 	if d == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int { return strings.Compare(d.Name, name) })
+	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int {
+		return strings.Compare(d.Name, name)
+	})
 	if !ok {
 		return nil
 	}

@@ -42,12 +42,17 @@ func CheckUsers(pattern string) error {
 // parseUsers parses a pattern such as "/home/*/public_gopher".
 func parseUsers(pattern string, minUID int) (*users, error) {
 	home, below, ok := strings.Cut(pattern, "/*")
-	if !ok || !filepath.IsAbs(pattern) || strings.Contains(below, "*") || below != "" && below[0] != '/' || strings.ContainsAny(home, "*?[") {
+	if !ok || !filepath.IsAbs(pattern) || strings.Contains(below, "*") ||
+		below != "" && below[0] != '/' || strings.ContainsAny(home, "*?[") {
 		return nil, fmt.Errorf("users %q: want a path with one element that is *, such as /home/*/public_gopher", pattern)
 	}
 	below = strings.Trim(below, "/")
-	return &users{home: cmp.Or(filepath.Clean(home), "/"), below: below, minUID: cmp.Or(minUID, DefaultUsersMinUID),
-		skel: readSkel(filepath.Join("/etc/skel", below))}, nil
+	return &users{
+		home:   cmp.Or(filepath.Clean(home), "/"),
+		below:  below,
+		minUID: cmp.Or(minUID, DefaultUsersMinUID),
+		skel:   readSkel(filepath.Join("/etc/skel", below)),
+	}, nil
 }
 
 // maxSkel is the size in bytes up to which files of /etc/skel are compared with users' files.
@@ -81,7 +86,8 @@ func (u *users) find(call disk.Caller, f *foundTrees, old map[string]*disk.Tree)
 	}
 	for _, e := range homes {
 		name := u.before + "~" + e.Name()
-		if !selector.Askable("~"+e.Name()) || strings.HasPrefix(e.Name(), ".") || f.trees[name] != nil {
+		if !selector.Askable("~"+e.Name()) || strings.HasPrefix(e.Name(), ".") ||
+			f.trees[name] != nil {
 			continue
 		}
 		was := old[name]
@@ -104,14 +110,16 @@ func (f *foundTrees) problem(name, message, hint string) {
 }
 
 // tree returns the tree of a user, or nil. It returns was if that is unchanged.
-func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tree) (*disk.Tree, error) {
+func (u *users) tree(call disk.Caller, f *foundTrees, name string,
+	was *disk.Tree) (*disk.Tree, error) {
 	home := filepath.Join(u.home, strings.TrimPrefix(name, u.before+"~"))
 	dir := filepath.Join(home, u.below)
 	info, err := call.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		if info, err := call.Stat(home); err == nil && disk.OwnerOf(info) >= u.minUID {
-			f.problem(name, fmt.Sprintf("home is %04o", info.Mode().Perm()), diag.Command("chmod", "o+x", "--", home))
+			f.problem(name, fmt.Sprintf("home is %04o", info.Mode().Perm()),
+				diag.Command("chmod", "o+x", "--", home))
 		}
 		return nil, nil
 	case err != nil || !info.IsDir():
@@ -128,7 +136,8 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string, was *disk.Tre
 
 // open opens the tree of a user, or returns nil. The owner must be a person, and the home must
 // belong to the owner or to root: otherwise a link could publish another user's directory.
-func (u *users) open(call disk.Caller, f *foundTrees, name, home string, info fs.FileInfo) (*disk.Tree, error) {
+func (u *users) open(call disk.Caller, f *foundTrees, name, home string,
+	info fs.FileInfo) (*disk.Tree, error) {
 	dir := filepath.Join(home, u.below)
 	above, err := call.Stat(home)
 	if err != nil {
@@ -172,9 +181,11 @@ var overflowUID = sync.OnceValue(func() int {
 func (u *users) unopened(call disk.Caller, name, dir string, err error) diag.Diagnostic {
 	real, unresolved := call.RealPath(dir)
 	info, unseen := call.Stat(dir)
-	if errors.Is(err, fs.ErrPermission) && unresolved == nil && unseen == nil && info.Mode()&0o005 == 0o005 &&
+	if errors.Is(err, fs.ErrPermission) && unresolved == nil && unseen == nil &&
+		info.Mode()&0o005 == 0o005 &&
 		!strings.HasPrefix(real, strings.TrimSuffix(u.home, "/")+"/") {
-		return unopened(name, "it is a link to "+real+", which the sandbox does not show: the link came after the start", "restart gophd")
+		return unopened(name, "it is a link to "+real+
+			", which the sandbox does not show: the link came after the start", "restart gophd")
 	}
 	return unopened(name, err.Error(), diag.Command("chmod", "o+rx", "--", dir))
 }
@@ -191,7 +202,9 @@ func (v *View) HasUsers() bool { return v.site.users != nil }
 // Trees returns the names of all trees besides the root's: mounts and users.
 func (v *View) Trees() []string {
 	names := slices.Sorted(maps.Keys(v.root.Trees))
-	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, capsuleMark) })
+	return slices.DeleteFunc(names, func(name string) bool {
+		return strings.HasPrefix(name, capsuleMark)
+	})
 }
 
 // Users lists the users, the latest change first. It omits those whose trees are empty or
@@ -206,7 +219,8 @@ func (v *View) Users() []User {
 	var list []User
 	for name, t := range v.root.Trees {
 		d := child(snap.Tree, name)
-		if t.Owner == disk.AnyOwner || d == nil || len(d.Files)+len(d.Dirs) == 0 || v.usersOf(name).fromSkel(v, name, d) {
+		if t.Owner == disk.AnyOwner || d == nil || len(d.Files)+len(d.Dirs) == 0 ||
+			v.usersOf(name).fromSkel(v, name, d) {
 			continue
 		}
 		list = append(list, User{Name: strings.TrimPrefix(name, "~"), Changed: snap.changed[name]})
@@ -281,7 +295,9 @@ func (v *View) OfCapsules() {
 	}
 }
 
-func (v *View) isCapsules() bool { return v.root != nil && v.root == v.now.capsules }
+func (v *View) isCapsules() bool {
+	return v.root != nil && v.root == v.now.capsules
+}
 
 // Now returns the Snapshot of the tree that the View shows, or nil before the first scan.
 func (v *View) Now() *Snapshot { return v.of(v.site.Now()) }
@@ -301,7 +317,8 @@ func (v *View) of(snap *Snapshot) *Snapshot {
 
 // onDisk converts a real name in the View's Root to one in the main Root.
 func (v *View) onDisk(real string) string {
-	if t, _, _ := v.root.At(real); v.isCapsules() && v.now.root.Trees[behindDot+topName(real)] == t {
+	if t, _, _ := v.root.At(real); v.isCapsules() &&
+		v.now.root.Trees[behindDot+topName(real)] == t {
 		return behindDot + real
 	}
 	return real

@@ -39,7 +39,16 @@ type View struct {
 func (s *Site) View(ctx context.Context) *View {
 	began, start := s.events.Load(), s.elapsed()
 	now := s.served.Load()
-	return &View{ctx: ctx, site: s, now: now, root: now.root, numbers: now.numbers, began: began, start: start, enter: s.guard.Enter}
+	return &View{
+		ctx:     ctx,
+		site:    s,
+		now:     now,
+		root:    now.root,
+		numbers: now.numbers,
+		began:   began,
+		start:   start,
+		enter:   s.guard.Enter,
+	}
 }
 
 // Try calls f with a View in a goroutine and returns its result. If a file system does not
@@ -108,7 +117,14 @@ func (v *View) open(name string) (*Resource, error) {
 		return nil, err
 	}
 	v.add(sight{name: name, real: f.Real, rev: f.Revision})
-	return &Resource{File: f.File, Name: name, Real: f.Real, Info: f.Info, view: v, handle: f}, nil
+	return &Resource{
+		File:   f.File,
+		Name:   name,
+		Real:   f.Real,
+		Info:   f.Info,
+		view:   v,
+		handle: f,
+	}, nil
 }
 
 // A Resource is an open file or directory of the tree.
@@ -168,7 +184,16 @@ func optional[T any](v *View, f func(*View) (T, error)) (T, error) {
 		value T
 	}
 	r, err := stall.Try(v.site.guard, stall.Brief, func(a *stall.Attempt) (r result, err error) {
-		r.view = &View{ctx: v.ctx, site: v.site, now: v.now, root: v.root, numbers: v.numbers, began: v.began, start: v.start, enter: a.Enter}
+		r.view = &View{
+			ctx:     v.ctx,
+			site:    v.site,
+			now:     v.now,
+			root:    v.root,
+			numbers: v.numbers,
+			began:   v.began,
+			start:   v.start,
+			enter:   a.Enter,
+		}
 		r.value, err = f(r.view)
 		return r, err
 	})

@@ -54,11 +54,21 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer.Value{Class: answer.File, Selector: selector.Canonical(name, false), Type: menu.TypeText, Title: q.LinkTitle(dir, true), Keep: true}
+	a := &answer.Value{
+		Class:    answer.File,
+		Selector: selector.Canonical(name, false),
+		Type:     menu.TypeText,
+		Title:    q.LinkTitle(dir, true),
+		Keep:     true,
+	}
 	if path.Base(name) == pageName {
 		a.Class, a.Type = answer.Menu, menu.TypeMenu
 		for _, t := range list {
-			a.Items = append(a.Items, menu.Item{Type: menu.TypeText, Label: t.Day.Format(time.DateOnly) + " " + q.Title(t.Name, false), Selector: selector.Canonical(t.Name, false)})
+			a.Items = append(a.Items, menu.Item{
+				Type:     menu.TypeText,
+				Label:    t.Day.Format(time.DateOnly) + " " + q.Title(t.Name, false),
+				Selector: selector.Canonical(t.Name, false),
+			})
 		}
 		return a, nil
 	}
@@ -83,12 +93,24 @@ func texts(v *site.View, dir string) ([]answer.DatedText, error) {
 func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom {
 	sel := selector.Canonical(dir, true)
 	owner := tagOwner(q)
-	f := &atom{ID: owner.tag(sel, ""), Title: q.LinkTitle(dir, true), Author: q.Request.Host, Links: h.links(q, menu.TypeMenu, sel)}
+	f := &atom{
+		ID:     owner.tag(sel, ""),
+		Title:  q.LinkTitle(dir, true),
+		Author: q.Request.Host,
+		Links:  h.links(q, menu.TypeMenu, sel),
+	}
 	f.Links = append(f.Links, link{"self", mediaType, q.URL(menu.TypeText, sel+Name)})
 	room := maxContent
 	for i, t := range list {
-		one, day := selector.Canonical(t.Name, false), t.Day.Format(time.RFC3339)
-		e := entry{ID: owner.tag(one, t.Day.Format(time.DateOnly)), Title: q.Title(t.Name, false), Published: day, Updated: day, Links: h.links(q, menu.TypeText, one)}
+		one := selector.Canonical(t.Name, false)
+		day := t.Day.Format(time.RFC3339)
+		e := entry{
+			ID:        owner.tag(one, t.Day.Format(time.DateOnly)),
+			Title:     q.Title(t.Name, false),
+			Published: day,
+			Updated:   day,
+			Links:     h.links(q, menu.TypeText, one),
+		}
 		if i < maxWhole {
 			if text, whole, _ := q.Read(t.Name, room); whole {
 				html := h.HTML
@@ -152,12 +174,14 @@ func (h *Feeds) links(q *answer.Asked, typ byte, sel string) []link {
 		return []link{{"alternate", "text/html", here}, {"related", kind, gopher}}
 	case here != gopher:
 		list := []link{{"alternate", other, here}}
-		if name, _, err := selector.Path(sel); err == nil && q.View.Path(name) == q.Host.Site.View(q.Context()).Path(name) { // no tree of Gemini's alone
+		if name, _, err := selector.Path(sel); err == nil &&
+			q.View.Path(name) == q.Host.Site.View(q.Context()).Path(name) { // no tree of Gemini's alone
 			list = append(list, link{"related", kind, gopher})
 		}
 		return list
 	case h.Web:
-		return []link{{"alternate", kind, here}, {"alternate", "text/html", answer.WebURL(q.Request, sel)}}
+		return []link{{"alternate", kind, here},
+			{"alternate", "text/html", answer.WebURL(q.Request, sel)}}
 	}
 	return []link{{"alternate", kind, here}}
 }

@@ -25,8 +25,14 @@ type Front struct {
 // The formats: without and with StrictText, and the root's menu for a Gopher+ client.
 var (
 	plain  = &answer.Format{Draw: draw, Raw: true}
-	strict = &answer.Format{Draw: draw, Raw: true, Draws: func(a *answer.Value) bool { return a.Type == menu.TypeText && a.Media == "" && a.Size < smallText }}
-	plus   = &answer.Format{Draw: func(_ *answer.Asked, a *answer.Value) ([]byte, error) {
+	strict = &answer.Format{
+		Draw: draw,
+		Raw:  true,
+		Draws: func(a *answer.Value) bool {
+			return a.Type == menu.TypeText && a.Media == "" && a.Size < smallText
+		},
+	}
+	plus = &answer.Format{Draw: func(_ *answer.Asked, a *answer.Value) ([]byte, error) {
 		return menu.AppendPlusInfo(nil, a.Items), nil
 	}}
 )

@@ -66,7 +66,8 @@ func checkNeeds(flags []cli.Flag, warn func(error)) error {
 		if o.from == byFlag {
 			return exit.Usagef(needs+" "+typed, "-%s without %s", o.name, needed)
 		}
-		warn(exit.Usagef(asVariables(needs)+" "+asVariables(typed), "%s without %s", daemon.Variable(o.name), asVariables(needed)))
+		warn(exit.Usagef(asVariables(needs)+" "+asVariables(typed), "%s without %s",
+			daemon.Variable(o.name), asVariables(needed)))
 	}
 	return nil
 }
@@ -106,7 +107,8 @@ func checkEnvironment(app *cli.App) error {
 		}
 		hint := "each flag of gophd -help has a variable: -root is GOPHD_ROOT"
 		flag = strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
-		if near := strings.TrimLeft(cli.SuggestFlag(app.Flags, flag, false), "-"); near != "" && diag.Distance(near, flag, 3) < 3 {
+		if near := strings.TrimLeft(cli.SuggestFlag(app.Flags, flag, false), "-"); near != "" &&
+			diag.Distance(near, flag, 3) < 3 {
 			hint = fmt.Sprintf("did you mean %s? %s", daemon.Variable(near), hint)
 		}
 		return exit.Usagef(hint, "unknown variable %s", name)

@@ -50,7 +50,8 @@ func serveFlags(f *daemon.Flags, names ...string) (all []cli.Flag) {
 
 // siteFlags returns the flags for the parts of a site besides its root directory, and more.
 func siteFlags(f *daemon.Flags, more ...string) []cli.Flag {
-	return serveFlags(f, append(more, "users", "users-min-uid", "mount", "fastcgi", "search", "sitemap")...)
+	return serveFlags(f, append(more, "users", "users-min-uid", "mount", "fastcgi",
+		"search", "sitemap")...)
 }
 
 // addUsers sets the pattern of -users, or the one for Gemini.

@@ -54,7 +54,8 @@ func printHelp(w io.Writer, _ string, data any) {
 		}
 		fmt.Fprintf(&b, "\n%s COMMAND -help says more.\n", c.HelpName)
 	} else {
-		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.HelpName, c.Usage, c.ArgsUsage)
+		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.HelpName,
+			c.Usage, c.ArgsUsage)
 		for _, f := range c.Flags {
 			b.WriteString(flagLine(f))
 		}

@@ -22,12 +22,16 @@ import (
 	"github.com/gophd/gophd/internal/process/systemd"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
 
 // run runs the program and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp()
-	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
+	app.Reader = stdin
+	app.Writer = stdout
+	app.ErrWriter = stderr
 	app.Metadata = map[string]any{"typed": args}
 	return report(stderr, app.RunContext(ctx, args))
 }
@@ -60,24 +64,37 @@ func advise(err error, more string) error {
 		return advised
 	}
 	var e *exit.CommandError
-	if !errors.As(err, &e) || e.Err == nil || strings.Contains(e.Hint, "/etc/") || strings.Contains(e.Hint, "systemctl") {
+	if !errors.As(err, &e) || e.Err == nil || strings.Contains(e.Hint, "/etc/") ||
+		strings.Contains(e.Hint, "systemctl") {
 		return err
 	}
-	return &exit.CommandError{Status: e.Status, Err: err, Hint: strings.TrimPrefix(e.Hint+"; "+more, "; ")}
+	return &exit.CommandError{
+		Status: e.Status,
+		Err:    err,
+		Hint:   strings.TrimPrefix(e.Hint+"; "+more, "; "),
+	}
 }
 
 const seeDoctor = "gophd doctor looks at everything"
 
 func newApp() *cli.App {
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version"}
-	cli.HelpFlag = &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this"}
-	cli.VersionPrinter = func(c *cli.Context) { _, _ = fmt.Fprintf(c.App.Writer, "gophd %s\n", c.App.Version) }
+	cli.HelpFlag = &cli.BoolFlag{
+		Name:    "help",
+		Aliases: []string{"h"},
+		Usage:   "print this",
+	}
+	cli.VersionPrinter = func(c *cli.Context) {
+		_, _ = fmt.Fprintf(c.App.Writer, "gophd %s\n", c.App.Version)
+	}
 	cli.HelpPrinter = printHelp
 	cli.SuggestDidYouMeanTemplate = "%s"
 	flags := &daemon.Flags{Version: version()}
 	return &cli.App{
-		Name: "gophd", Version: flags.Version, Flags: serveFlags(flags),
-		Before: tellOfDirectory,
+		Name:    "gophd",
+		Version: flags.Version,
+		Flags:   serveFlags(flags),
+		Before:  tellOfDirectory,
 		Action: func(c *cli.Context) error {
 			switch name := c.Args().First(); {
 			case (name == "help" || name == "h") && !isDir(name):
@@ -99,7 +116,8 @@ func newApp() *cli.App {
 			}
 			return advise(daemon.Run(c.Context, conf, c.App.ErrWriter), seeDoctor)
 		},
-		Commands:             []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(), doctorCommand(), robotsCommand(), getCommand(), wireCommand(), manualCommand()},
+		Commands: []*cli.Command{initCommand(), checkCommand(), checkConfigCommand(),
+			doctorCommand(), robotsCommand(), getCommand(), wireCommand(), manualCommand()},
 		Suggest:              true,
 		HideHelpCommand:      true, // it would hide a directory of that name
 		EnableBashCompletion: true,
@@ -112,7 +130,9 @@ func newApp() *cli.App {
 // name.
 func tellOfDirectory(c *cli.Context) error {
 	if name := c.Args().First(); c.NArg() == 1 && c.App.Command(name) != nil && isDir(name) {
-		exit.Say(c.App.ErrWriter, fmt.Sprintf("%s is taken as a command, not as the directory of that name", name), "to serve the directory: "+diag.Command("gophd", "./"+name))
+		exit.Say(c.App.ErrWriter,
+			fmt.Sprintf("%s is taken as a command, not as the directory of that name", name),
+			"to serve the directory: "+diag.Command("gophd", "./"+name))
 	}
 	return nil
 }
@@ -127,7 +147,9 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	if err := checkEnvironment(c.App); err != nil {
 		return nil, err
 	}
-	if err := checkNeeds(c.Command.Flags, func(err error) { flags.Warnings = append(flags.Warnings, err) }); err != nil {
+	if err := checkNeeds(c.Command.Flags, func(err error) {
+		flags.Warnings = append(flags.Warnings, err)
+	}); err != nil {
 		return nil, err
 	}
 	flags.Variable = func(name string) bool {
@@ -139,18 +161,26 @@ func settings(c *cli.Context, flags *daemon.Flags, args []string) (*daemon.Setti
 	}
 	_, err := disk.Caller(disk.Direct).Stat(args[0])
 	switch {
-	case err != nil && slices.Contains([]string{"yes", "no", "on", "off", "true", "false"}, strings.ToLower(args[0])):
-		return nil, exit.Usagef("a flag that is on or off takes no value: -dates, or -dates="+args[0], "%q is no directory", args[0])
-	case err != nil && flags.Root == "" && !strings.ContainsAny(args[0], "./") && c.Command.HelpName == c.App.HelpName:
+	case err != nil && slices.Contains([]string{"yes", "no", "on", "off", "true", "false"},
+		strings.ToLower(args[0])):
+		return nil, exit.Usagef("a flag that is on or off takes no value: -dates, or -dates="+
+			args[0], "%q is no directory", args[0])
+	case err != nil && flags.Root == "" && !strings.ContainsAny(args[0], "./") &&
+		c.Command.HelpName == c.App.HelpName:
 		return nil, unknownCommand(c)
-	case len(args) > 1 && strings.Contains(args[0]+args[1], "/") && flags.Users != "" && !strings.Contains(flags.Users, "*"):
-		return nil, exit.Usagef("put the pattern in quotes: -users '/home/*/public_gopher'", "-users %s and %s: the shell has replaced the pattern", flags.Users, args[0])
+	case len(args) > 1 && strings.Contains(args[0]+args[1], "/") && flags.Users != "" &&
+		!strings.Contains(flags.Users, "*"):
+		return nil, exit.Usagef("put the pattern in quotes: -users '/home/*/public_gopher'",
+			"-users %s and %s: the shell has replaced the pattern", flags.Users, args[0])
 	case len(args) > 1:
-		return nil, exit.Usagef(c.Command.HelpName+" takes one directory", "unexpected argument %q", args[1])
+		return nil, exit.Usagef(c.Command.HelpName+" takes one directory",
+			"unexpected argument %q", args[1])
 	case err != nil && flags.Root != "":
-		return nil, exit.Usagef("gophd -help lists what it takes", "unexpected argument %q", args[0])
+		return nil, exit.Usagef("gophd -help lists what it takes",
+			"unexpected argument %q", args[0])
 	case flags.Root != os.Getenv("GOPHD_ROOT"): // which an argument overrides
-		return nil, exit.Usagef("leave one of them out", "two directories to serve: -root %s and %s", flags.Root, args[0])
+		return nil, exit.Usagef("leave one of them out",
+			"two directories to serve: -root %s and %s", flags.Root, args[0])
 	}
 	flags.Root = args[0]
 	return flags.Settings()
@@ -175,7 +205,8 @@ func meant(c *cli.Context, root string) bool {
 func arguments(c *cli.Context) ([]string, error) {
 	args := c.Args().Slice()
 	if len(args) > 0 && args[0] == "" {
-		return nil, exit.Usagef("is a shell variable unset?", "the first argument of %s is empty", c.Command.HelpName)
+		return nil, exit.Usagef("is a shell variable unset?", "the first argument of %s is empty",
+			c.Command.HelpName)
 	}
 	typed := c.App.Metadata["typed"].([]string)
 	if i := slices.Index(typed, "--"); i >= 0 && len(typed)-i-1 == len(args) {
@@ -185,7 +216,8 @@ func arguments(c *cli.Context) ([]string, error) {
 	if i := slices.Index(args, "--"); i >= 0 {
 		plain, args = args[:i:i], slices.Concat(args[:i], args[i+1:])
 	}
-	if len(plain) == 3 && strings.TrimLeft(plain[1], "-") == "at" && c.Command.HelpName == "gophd robots check" {
+	if len(plain) == 3 && strings.TrimLeft(plain[1], "-") == "at" &&
+		c.Command.HelpName == "gophd robots check" {
 		return plain[:1], c.Set("at", plain[2]) // users type DIR -at /~NAME/
 	}
 	for i, arg := range plain {
@@ -200,13 +232,16 @@ func arguments(c *cli.Context) ([]string, error) {
 func unknownCommand(c *cli.Context) error {
 	name, of := c.Args().First(), c.Command.HelpName
 	hint := of + " -help lists the commands"
-	if near := cli.SuggestCommand(c.Command.Subcommands, name); len(near) > 1 && near[0] == name[0] {
+	if near := cli.SuggestCommand(c.Command.Subcommands, name); len(near) > 1 &&
+		near[0] == name[0] {
 		hint = fmt.Sprintf("did you mean %s %s? %s", of, near, hint)
 	}
 	if of == c.App.HelpName {
-		return exit.Usagef(hint+"; to serve a directory: gophd DIR", "no directory and no command is called %q", name)
+		return exit.Usagef(hint+"; to serve a directory: gophd DIR",
+			"no directory and no command is called %q", name)
 	}
-	return exit.Usagef(hint, "unknown command %q", strings.TrimPrefix(of, c.App.HelpName+" ")+" "+name)
+	return exit.Usagef(hint, "unknown command %q",
+		strings.TrimPrefix(of, c.App.HelpName+" ")+" "+name)
 }
 
 // badUsage returns the error for an unknown flag or a wrong value.
@@ -221,10 +256,13 @@ func badUsage(c *cli.Context, err error, _ bool) error {
 		if errors.As(err, new(*exit.CommandError)) { // of a variable
 			return err
 		}
-		return exit.Usagef(c.Command.HelpName+" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
+		return exit.Usagef(c.Command.HelpName+
+			" -help lists the flags; a DURATION is written 90s or 10m", "%w", err)
 	}
-	hint := c.Command.HelpName + " -help lists the flags; an argument that begins with - stands after --"
-	if near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-"); near != "" && diag.Distance(near, name, 3) < 3 {
+	hint := c.Command.HelpName +
+		" -help lists the flags; an argument that begins with - stands after --"
+	if near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-"); near != "" &&
+		diag.Distance(near, name, 3) < 3 {
 		hint = "did you mean -" + near + "? " + hint
 	}
 	return exit.Usagef(hint, "unknown flag %q", "-"+name)

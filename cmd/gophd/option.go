@@ -64,7 +64,9 @@ func (o *option) shown() string {
 
 // Apply reads the variable and declares the flag.
 func (o *option) Apply(set *flag.FlagSet) error {
-	o.from, o.text, o.failed = byDefault, o.def, nil
+	o.from = byDefault
+	o.text = o.def
+	o.failed = nil
 	if o.reset != nil {
 		o.reset()
 	} else if o.def != "" {
@@ -85,7 +87,8 @@ func (o *option) Apply(set *flag.FlagSet) error {
 // Set sets the value from the command line. A flag overrides its variable.
 func (o *option) Set(text string) error {
 	if o.from == byFlag && o.reset == nil {
-		o.failed = exit.Usagef("leave one of them out", "-%s counts once: %s and %s", o.name, o.text, text)
+		o.failed = exit.Usagef("leave one of them out", "-%s counts once: %s and %s",
+			o.name, o.text, text)
 		return o.failed
 	}
 	if o.from == byVariable && o.reset != nil {
@@ -118,11 +121,14 @@ func (o *option) give(text string, from source) error {
 }
 
 // wanted returns the hint for a wrong value.
-func (o *option) wanted() string { return cmp.Or(o.want, "-"+o.name+" takes "+o.value) }
+func (o *option) wanted() string {
+	return cmp.Or(o.want, "-"+o.name+" takes "+o.value)
+}
 
 // refused parses and sets a value, or returns why it is wrong.
 func (o *option) refused(value string) error {
-	if strings.HasPrefix(value, "-") && len(value) > 1 && value[1] >= 'a' && o.from == byFlag && !o.toggle {
+	if strings.HasPrefix(value, "-") && len(value) > 1 && value[1] >= 'a' &&
+		o.from == byFlag && !o.toggle {
 		return exit.Usagef(o.wanted(), "-%s has no value: %s follows it", o.name, value)
 	}
 	err := o.parse(value)
@@ -134,7 +140,9 @@ func (o *option) refused(value string) error {
 
 // String, IsBoolFlag, Names and IsSet describe the option to package flag and to the flag
 // library.
-func (o *option) String() string   { return o.name } // identifies the flag in the library
+func (o *option) String() string {
+	return o.name
+}                                  // identifies the flag in the library
 func (o *option) IsBoolFlag() bool { return o.toggle }
 func (o *option) Names() []string  { return []string{o.name} }
 func (o *option) IsSet() bool      { return o.from != byDefault }
@@ -173,29 +181,32 @@ func row(to any, name, def, usage string) *option {
 	case *int64:
 		parseTo(o, to, "want a number of bytes, or KiB, MiB, GiB, such as "+def, size.Parse)
 	case *float64:
-		parseTo(o, to, "want requests per second, such as 2 or 0.5", func(text string) (float64, error) {
-			n, err := strconv.ParseFloat(text, 64)
-			if err == nil && !(n >= 0 && n < 1e9) {
-				err = strconv.ErrRange
-			}
-			return n, err
-		})
+		parseTo(o, to, "want requests per second, such as 2 or 0.5",
+			func(text string) (float64, error) {
+				n, err := strconv.ParseFloat(text, 64)
+				if err == nil && !(n >= 0 && n < 1e9) {
+					err = strconv.ErrRange
+				}
+				return n, err
+			})
 	case *time.Duration:
-		parseTo(o, to, "want a DURATION, such as 90s or 10m; none is below 0", func(text string) (time.Duration, error) {
-			d, err := time.ParseDuration(text)
-			if err == nil && d < 0 {
-				err = strconv.ErrRange
-			}
-			return d, err
-		})
+		parseTo(o, to, "want a DURATION, such as 90s or 10m; none is below 0",
+			func(text string) (time.Duration, error) {
+				d, err := time.ParseDuration(text)
+				if err == nil && d < 0 {
+					err = strconv.ErrRange
+				}
+				return d, err
+			})
 	case *[]netip.Prefix:
-		listTo(o, to, "want an address or a block of them, such as 10.0.0.0/8 or ::1", func(text string) (netip.Prefix, error) {
-			if a, err := netip.ParseAddr(text); err == nil {
-				a = a.Unmap()
-				return netip.PrefixFrom(a, a.BitLen()), nil
-			}
-			return netip.ParsePrefix(text)
-		})
+		listTo(o, to, "want an address or a block of them, such as 10.0.0.0/8 or ::1",
+			func(text string) (netip.Prefix, error) {
+				if a, err := netip.ParseAddr(text); err == nil {
+					a = a.Unmap()
+					return netip.PrefixFrom(a, a.BitLen()), nil
+				}
+				return netip.ParsePrefix(text)
+			})
 	case *menu.Charset:
 		o.want = "want auto, utf-8, cp437 or a name of the WHATWG's, such as koi8-r, windows-1251 or shift_jis"
 		o.parse = func(text string) error { return to.UnmarshalText([]byte(text)) }

@@ -13,9 +13,12 @@ import (
 func robotsCommand() *cli.Command {
 	r := &robotscmd.Command{Version: version()}
 	root := func(more ...cli.Flag) []cli.Flag {
-		return append(append(more, row(&r.Root, "root", "", "`DIR` the directory to serve")), siteFlags(&r.Serve)...)
+		return append(append(more, row(&r.Root, "root", "", "`DIR` the directory to serve")),
+			siteFlags(&r.Serve)...)
 	}
-	agent := func() cli.Flag { return row(&r.Agent, "agent", "*", "`NAME` the robot's product token") }
+	agent := func() cli.Flag {
+		return row(&r.Agent, "agent", "*", "`NAME` the robot's product token")
+	}
 	asJSON := func() cli.Flag { return row(&r.JSON, "json", "", "answer in JSON") }
 	hosts := func(more ...cli.Flag) []cli.Flag {
 		return append(more,
@@ -23,34 +26,49 @@ func robotsCommand() *cli.Command {
 			row(&r.Insecure, "insecure", "", "accept any certificate"), asJSON())
 	}
 	target := func(more ...cli.Flag) []cli.Flag {
-		return append(hosts(more...), row(&r.MaxSize, "max-size", "500KiB", "`SIZE` at which reading stops"))
+		return append(hosts(more...),
+			row(&r.MaxSize, "max-size", "500KiB", "`SIZE` at which reading stops"))
 	}
 	dialect := func() cli.Flag {
 		return row(&r.Dialect, "dialect", "", "`D` to read it in (default: by target)")
 	}
-	of := func(name, usage, args, description string, do func(context.Context) error, flags ...cli.Flag) *cli.Command {
+	of := func(name, usage, args, description string, do func(context.Context) error,
+		flags ...cli.Flag) *cli.Command {
 		return command(name, usage, args, description, func(c *cli.Context, args []string) error {
-			r.Name, r.In, r.Out, r.Err, r.Args = c.Command.HelpName, c.App.Reader, c.App.Writer, c.App.ErrWriter, args
+			r.Name = c.Command.HelpName
+			r.In = c.App.Reader
+			r.Out = c.App.Writer
+			r.Err = c.App.ErrWriter
+			r.Args = args
 			return do(c.Context)
 		}, flags...)
 	}
 	return &cli.Command{
-		Name: "robots", Usage: "make, test and explain robots.txt",
+		Name:  "robots",
+		Usage: "make, test and explain robots.txt",
 		Subcommands: []*cli.Command{
 			of("show", "print the robots.txt of a directory", "DIR", showHelp, r.Show, root(
 				row(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				row(&r.Annotate, "annotate", "", "above each rule the line it comes from"),
-				row(&r.Hash, "hash", "", "only the SHA-256 of the policy, whatever its spelling, and of the file"))...),
-			of("check", "likely mistakes, and how each robot reads the file", "DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
-				row(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
-				row(&r.Verbose, "v", "", "notices, too: facts that need no change"))...)...),
-			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp, r.Explain, root(agent(), asJSON())...),
-			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...", testHelp+targetHelp, r.Test, target(dialect(), agent())...),
-			of("lint", "lines that do nothing, or not what you meant", "TARGET...", lintHelp+targetHelp, r.Lint, target(dialect())...),
-			of("convert", "write a robots.txt in another dialect", "-to D TARGET", convertHelp+targetHelp, r.Convert, target(
-				row(&r.From, "from", "", "`D` the dialect it is written in (default: by target)"),
-				row(&r.To, "to", "", "`D` the dialect to write, or content-usage, content-signal"))...),
-			of("kit", "files, questions and answers to test a robot with", "[-root TREE] DIR", kitHelp, r.Kit, root()...),
+				row(&r.Hash, "hash", "",
+					"only the SHA-256 of the policy, whatever its spelling, and of the file"))...),
+			of("check", "likely mistakes, and how each robot reads the file",
+				"DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
+					row(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
+					row(&r.Verbose, "v", "", "notices, too: facts that need no change"))...)...),
+			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp,
+				r.Explain, root(agent(), asJSON())...),
+			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...",
+				testHelp+targetHelp, r.Test, target(dialect(), agent())...),
+			of("lint", "lines that do nothing, or not what you meant", "TARGET...",
+				lintHelp+targetHelp, r.Lint, target(dialect())...),
+			of("convert", "write a robots.txt in another dialect", "-to D TARGET",
+				convertHelp+targetHelp, r.Convert, target(
+					row(&r.From, "from", "",
+						"`D` the dialect it is written in (default: by target)"),
+					row(&r.To, "to", "", "`D` the dialect to write, or content-usage, content-signal"))...),
+			of("kit", "files, questions and answers to test a robot with", "[-root TREE] DIR",
+				kitHelp, r.Kit, root()...),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -37,7 +37,9 @@ func main() {
 	}
 	tasks, ctx := errgroup.WithContext(ctx)
 	tasks.Go(func() error { return tree.Run(ctx) }) // keeps robots.txt right
-	tasks.Go(func() error { return (&server.Server{Handler: handler(tree)}).ListenAndServe(ctx, ":7070") })
+	tasks.Go(func() error {
+		return (&server.Server{Handler: handler(tree)}).ListenAndServe(ctx, ":7070")
+	})
 	if err := tasks.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		log.Fatal(err)
 	}
@@ -62,7 +64,11 @@ const maxGuests = 100
 
 // ServeGopher signs the book, if there is a name, and shows it.
 func (g *guestBook) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	if err := w.WriteItem(menu.Item{Type: '7', Label: "Sign the guest book", Selector: "/guests/"}); err != nil {
+	if err := w.WriteItem(menu.Item{
+		Type:     '7',
+		Label:    "Sign the guest book",
+		Selector: "/guests/",
+	}); err != nil {
 		return err
 	}
 	for _, name := range g.sign(r.Query) {

@@ -25,7 +25,8 @@ func main() {
 	}
 	since, err := time.Parse(time.RFC3339, os.Args[3])
 	if err == nil {
-		err = changes(context.Background(), &client.Client{Agent: os.Args[1]}, os.Args[2], since, os.Stdout)
+		err = changes(context.Background(), &client.Client{Agent: os.Args[1]}, os.Args[2],
+			since, os.Stdout)
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -46,7 +47,8 @@ type sitemapEntry struct {
 // changes prints the URLs that have changed since the last visit, and how many requests it
 // took to know. If the part with the newest changes goes back far enough, it needs no
 // other.
-func changes(ctx context.Context, c *client.Client, start string, since time.Time, out io.Writer) error {
+func changes(ctx context.Context, c *client.Client, start string, since time.Time,
+	out io.Writer) error {
 	rules, err := c.Get(ctx, start)
 	if err != nil || rules.File == nil || len(rules.File.Sitemaps()) == 0 {
 		return fmt.Errorf("%s names no sitemap: %w", start, cmp.Or(err, rules.Err))
@@ -73,7 +75,8 @@ func changes(ctx context.Context, c *client.Client, start string, since time.Tim
 				_, _ = fmt.Fprintln(out, e.URL)
 			}
 		}
-		if n := len(s.URLs); recent && time.Since(since) < 23*time.Hour && (n < 1000 || s.URLs[n-1].Changed.Before(since)) {
+		if n := len(s.URLs); recent && time.Since(since) < 23*time.Hour &&
+			(n < 1000 || s.URLs[n-1].Changed.Before(since)) {
 			break
 		}
 		todo = todo[1:]

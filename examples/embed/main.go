@@ -25,7 +25,10 @@ func handler(ctx context.Context) (server.Handler, error) {
 	}
 	tree := site.FS(hole, site.Config{})
 	go func() { _ = tree.Run(ctx) }() // makes robots.txt
-	return &gopher.Front{Host: &answer.Host{Site: tree, Beside: []answer.Source{&feed.Feeds{}}}}, nil
+	return &gopher.Front{Host: &answer.Host{
+		Site:   tree,
+		Beside: []answer.Source{&feed.Feeds{}},
+	}}, nil
 }
 
 func main() {

@@ -22,7 +22,10 @@ func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("usage: geminirobot NAME URL")
 	}
-	walk(context.Background(), &client.Client{Agent: os.Args[1], Categories: []string{"indexer"}}, os.Args[2], os.Stdout)
+	walk(context.Background(), &client.Client{
+		Agent:      os.Args[1],
+		Categories: []string{"indexer"},
+	}, os.Args[2], os.Stdout)
 }
 
 // walk follows at most 1000 links, breadth first: a capsule may have no end.

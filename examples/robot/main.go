@@ -51,8 +51,14 @@ func links(from string, body io.Reader) (found []string) {
 	here, err := selector.ParseURL(from)
 	for lines := bufio.NewScanner(body); err == nil && here.Type == menu.TypeMenu && lines.Scan(); {
 		it, bad := menu.ParseItem(lines.Text())
-		if bad == nil && (it.Type == menu.TypeMenu || it.Type == menu.TypeText) && it.Host == here.Host && it.Port == here.Port {
-			found = append(found, selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}.String())
+		if bad == nil && (it.Type == menu.TypeMenu || it.Type == menu.TypeText) &&
+			it.Host == here.Host && it.Port == here.Port {
+			found = append(found, selector.URL{
+				Host:     it.Host,
+				Port:     it.Port,
+				Type:     it.Type,
+				Selector: it.Selector,
+			}.String())
 		}
 	}
 	return found

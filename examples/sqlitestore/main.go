@@ -51,7 +51,8 @@ func open(ctx context.Context, file string) (sqliteStore, error) {
 		return sqliteStore{}, err
 	}
 	db.SetMaxOpenConns(1) // SQLite has one writer
-	_, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS hosts (origin TEXT PRIMARY KEY, data BLOB)")
+	_, err = db.ExecContext(ctx,
+		"CREATE TABLE IF NOT EXISTS hosts (origin TEXT PRIMARY KEY, data BLOB)")
 	return sqliteStore{db}, err
 }
 

@@ -46,11 +46,13 @@ func walk(ctx context.Context, c *client.Client, start string, out io.Writer) {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		_ = resp.Body.Close()
 		if rules, err := c.Get(ctx, page.String()); err == nil { // from memory
-			_, _ = fmt.Fprintln(out, resp.StatusCode, page, rules.Preferences(page.String(), resp.Header))
+			_, _ = fmt.Fprintln(out, resp.StatusCode, page,
+				rules.Preferences(page.String(), resp.Header))
 		}
 		for _, found := range href.FindAllSubmatch(text, -1) {
 			link, err := page.Parse(string(found[1]))
-			if err == nil && link.Scheme == page.Scheme && link.Host == page.Host && !slices.Contains(todo, link.String()) {
+			if err == nil && link.Scheme == page.Scheme && link.Host == page.Host &&
+				!slices.Contains(todo, link.String()) {
 				todo = append(todo, link.String())
 			}
 		}

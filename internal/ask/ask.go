@@ -85,7 +85,8 @@ type Reply struct {
 
 // Send connects and sends a request. The caller reads at most limit bytes of the reply,
 // and closes it.
-func (d Dialer) Send(ctx context.Context, address string, secure bool, request string, limit int64) (*Reply, error) {
+func (d Dialer) Send(ctx context.Context, address string, secure bool, request string,
+	limit int64) (*Reply, error) {
 	conn, err := d.Connect(ctx, address, secure)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,8 @@ func (r *Reply) Close() error { return r.conn.Close() }
 
 // All sends a request and returns the whole reply. With an error, it returns what came
 // before.
-func (d Dialer) All(ctx context.Context, address string, secure bool, request string, limit int64) ([]byte, error) {
+func (d Dialer) All(ctx context.Context, address string, secure bool, request string,
+	limit int64) ([]byte, error) {
 	r, err := d.Send(ctx, address, secure, request, limit)
 	if err != nil {
 		return nil, err
@@ -144,7 +146,8 @@ func IsError(reply []byte) (message string, is bool) {
 	}
 	for line := range strings.Lines(rest) {
 		line = strings.TrimRight(line, "\r\n")
-		if line != "" && line != "." && (line[0] != menu.TypeInfo || !strings.Contains(line, "\t")) {
+		if line != "" && line != "." &&
+			(line[0] != menu.TypeInfo || !strings.Contains(line, "\t")) {
 			return "", false
 		}
 	}
@@ -155,7 +158,8 @@ func IsError(reply []byte) (message string, is bool) {
 // was requested.
 func IsBusy(message string) bool {
 	message = strings.ToLower(message)
-	for _, word := range []string{"busy", "too many", "again", "later", "limit", "overload", "temporar"} {
+	for _, word := range []string{"busy", "too many", "again", "later", "limit",
+		"overload", "temporar"} {
 		if strings.Contains(message, word) {
 			return true
 		}

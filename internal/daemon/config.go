@@ -147,24 +147,49 @@ func (f Flags) Settings() (*Settings, error) {
 	c.process()
 	c.network()
 	if c.Root == "" {
-		c.refuse("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT", "no directory to serve")
+		c.refuse("name the directory: gophd ./content, or gophd -root ./content, or set GOPHD_ROOT",
+			"no directory to serve")
 	}
 	if err := c.failures.orNil(); err != nil {
 		return nil, err
 	}
 
-	build := menu.BuildOptions{InfoPrefix: f.InfoPrefix, Dates: f.Dates, Charset: f.Charset}
+	build := menu.BuildOptions{
+		InfoPrefix: f.InfoPrefix,
+		Dates:      f.Dates,
+		Charset:    f.Charset,
+	}
 	opt := answer.HostOptions{BuildOptions: build, Version: f.Version}
 	c.front = func(tree *site.Site) *gopher.Front {
-		return &gopher.Front{Host: &answer.Host{Site: tree, HostOptions: opt}, StrictText: f.StrictText}
+		return &gopher.Front{
+			Host: &answer.Host{
+				Site:        tree,
+				HostOptions: opt,
+			},
+			StrictText: f.StrictText,
+		}
 	}
 	if f.Search {
-		c.search = &sitesearch.Searcher{SearchOptions: sitesearch.SearchOptions{SearchDir: f.SearchDir, SearchAll: f.SearchAll}, HostOptions: opt, Memory: f.SearchMemory}
+		c.search = &sitesearch.Searcher{
+			SearchOptions: sitesearch.SearchOptions{
+				SearchDir: f.SearchDir,
+				SearchAll: f.SearchAll,
+			},
+			HostOptions: opt,
+			Memory:      f.SearchMemory,
+		}
 	}
 	c.server = &server.Server{
-		RequestTimeout: f.RequestTimeout, StallTimeout: f.StallTimeout, DrainTimeout: noneIfZero(f.Drain),
-		Host: f.Host, Port: int(f.Port), TrustProxy: f.TrustProxy,
-		MaxConns: f.MaxConns, MaxConnsPerIP: noneIfZero(f.MaxConnsPerIP), Rate: f.Rate, Burst: f.Burst,
+		RequestTimeout: f.RequestTimeout,
+		StallTimeout:   f.StallTimeout,
+		DrainTimeout:   noneIfZero(f.Drain),
+		Host:           f.Host,
+		Port:           int(f.Port),
+		TrustProxy:     f.TrustProxy,
+		MaxConns:       f.MaxConns,
+		MaxConnsPerIP:  noneIfZero(f.MaxConnsPerIP),
+		Rate:           f.Rate,
+		Burst:          f.Burst,
 	}
 	return c, nil
 }
@@ -211,7 +236,9 @@ func (c *Settings) process() {
 	if c.User != "" {
 		u, err := sandbox.LookUpUser(c.User)
 		if err != nil {
-			c.refuse(c.option("user")+" takes NAME or NAME:GROUP, known to this machine (or both as numbers)", "%s: %w", c.option("user"), err)
+			c.refuse(c.option("user")+
+				" takes NAME or NAME:GROUP, known to this machine (or both as numbers)", "%s: %w",
+				c.option("user"), err)
 		}
 		c.account = &u
 	}
@@ -226,11 +253,16 @@ func (c *Settings) process() {
 	}
 	for _, block := range c.Status {
 		if block.Bits() == 0 {
-			c.warn("name the addresses of those who look after the server: "+c.option("status", "192.0.2.0/24"), "%s: everybody may see the status page", c.option("status", block.String()))
+			c.warn("name the addresses of those who look after the server: "+
+				c.option("status", "192.0.2.0/24"), "%s: everybody may see the status page",
+				c.option("status", block.String()))
 		}
 	}
-	if host, _, err := net.SplitHostPort(c.Metrics); err == nil && (host == "" || host == "0.0.0.0" || host == "::") {
-		c.warn(c.option("metrics", "localhost:PORT")+", unless another machine collects them", "%s: everybody who reaches this machine may read the metrics", c.option("metrics", c.Metrics))
+	if host, _, err := net.SplitHostPort(c.Metrics); err == nil &&
+		(host == "" || host == "0.0.0.0" || host == "::") {
+		c.warn(c.option("metrics", "localhost:PORT")+", unless another machine collects them",
+			"%s: everybody who reaches this machine may read the metrics",
+			c.option("metrics", c.Metrics))
 	}
 }
 
@@ -255,7 +287,14 @@ func (f Flags) VirtualHosts() (map[string]string, error) {
 
 // parts parses -users, -mount, -fastcgi, -vhost and -alias.
 func (c *Settings) parts() {
-	c.site = site.Config{Watch: c.Watch, Poll: c.Poll, PollRemote: c.PollRemote, Users: c.Users, Capsules: c.UsersGemini, UsersMinUID: c.UsersMinUID}
+	c.site = site.Config{
+		Watch:       c.Watch,
+		Poll:        c.Poll,
+		PollRemote:  c.PollRemote,
+		Users:       c.Users,
+		Capsules:    c.UsersGemini,
+		UsersMinUID: c.UsersMinUID,
+	}
 	if c.Search {
 		c.site.Endless = []string{sitesearch.Selector}
 	}
@@ -263,7 +302,8 @@ func (c *Settings) parts() {
 	for _, flag := range c.FastCGI {
 		rule, err := programs.ParseRule(flag)
 		if err != nil {
-			c.refuse(c.option("fastcgi", "/cgi-bin=/run/fcgiwrap.socket")+", '*.dcgi=/run/fcgiwrap.socket', menus=/run/fcgiwrap.socket or '/~*/cgi-bin=/run/gophd-programs-*.sock'", "%s: %w", c.option("fastcgi", strconv.Quote(flag)), err)
+			c.refuse(c.option("fastcgi", "/cgi-bin=/run/fcgiwrap.socket")+
+				", '*.dcgi=/run/fcgiwrap.socket', menus=/run/fcgiwrap.socket or '/~*/cgi-bin=/run/gophd-programs-*.sock'", "%s: %w", c.option("fastcgi", strconv.Quote(flag)), err)
 			continue
 		}
 		c.programs = append(c.programs, rule)
@@ -277,18 +317,25 @@ func (c *Settings) parts() {
 
 	if c.Users != "" {
 		if err := site.CheckUsers(c.Users); err != nil {
-			c.refuse(c.option("users", "'/home/*/public_gopher'")+": one * for the user's name, in quotes, since a shell replaces it otherwise", "%s: %w", c.option("users"), err)
+			c.refuse(c.option("users", "'/home/*/public_gopher'")+
+				": one * for the user's name, in quotes, since a shell replaces it otherwise",
+				"%s: %w", c.option("users"), err)
 		}
 	}
 	if c.Users != "" && c.UsersMinUID == 0 {
-		c.doubt("users-min-uid", "root's directories are no user's: "+c.option("users-min-uid", "1")+" or more", "%s: 0 is the uid of root", c.option("users-min-uid", "0"))
+		c.doubt("users-min-uid",
+			"root's directories are no user's: "+c.option("users-min-uid", "1")+" or more",
+			"%s: 0 is the uid of root", c.option("users-min-uid", "0"))
 	}
 	if c.UsersGemini != "" {
 		homes, _, _ := strings.Cut(c.Users, "/*")
 		also, _, _ := strings.Cut(c.UsersGemini, "/*")
 		if err := site.CheckUsers(c.UsersGemini); err != nil || also != homes || c.Users == "" {
-			c.refuse("name both in one directory of homes: "+c.option("users", "'/home/*/public_gopher'")+" "+c.option("users", "'gemini=/home/*/public_gemini'"),
-				"%s", cmp.Or(err, fmt.Errorf("%s: there is no %s", c.option("users", "gemini="+c.UsersGemini), c.option("users", also+"/*"))))
+			c.refuse("name both in one directory of homes: "+
+				c.option("users", "'/home/*/public_gopher'")+" "+
+				c.option("users", "'gemini=/home/*/public_gemini'"),
+				"%s", cmp.Or(err, fmt.Errorf("%s: there is no %s",
+					c.option("users", "gemini="+c.UsersGemini), c.option("users", also+"/*"))))
 		}
 	}
 
@@ -298,12 +345,15 @@ func (c *Settings) parts() {
 		name = strings.Trim(name, "/")
 		switch {
 		case !ok || name == "" || dir == "":
-			c.refuse(c.option("mount", "PREFIX=DIR")+", such as -mount /pub=/srv/mirror", "%s", c.option("mount", strconv.Quote(m)))
+			c.refuse(c.option("mount", "PREFIX=DIR")+", such as -mount /pub=/srv/mirror", "%s",
+				c.option("mount", strconv.Quote(m)))
 			continue
 		case c.site.Mounts[name] != "":
-			c.refuse("one DIR for each PREFIX", "%s: there is another directory for /%s", c.option("mount", m), name)
+			c.refuse("one DIR for each PREFIX", "%s: there is another directory for /%s",
+				c.option("mount", m), name)
 		case slices.Contains([]string{"robots.txt", "caps.txt", "about-robots"}, name):
-			c.doubt("mount", "choose another PREFIX, such as "+c.option("mount", "/pub="+dir), "%s: gophd itself answers /%s", c.option("mount", m), name)
+			c.doubt("mount", "choose another PREFIX, such as "+c.option("mount", "/pub="+dir),
+				"%s: gophd itself answers /%s", c.option("mount", m), name)
 		}
 		c.site.Mounts[name] = dir
 	}
@@ -313,24 +363,29 @@ func (c *Settings) parts() {
 // network checks names, addresses, certificates and languages.
 func (c *Settings) network() {
 	// A wrong -host makes menus without a working link.
-	nameAlone := "a name or an address alone: " + c.option("host", "gopher.example.org") + "; the port is " + c.option("port")
+	nameAlone := "a name or an address alone: " + c.option("host", "gopher.example.org") +
+		"; the port is " + c.option("port")
 	if _, err := netip.ParseAddr(c.Host); c.Host != "" && err != nil {
 		if u, err := selector.ParseURL("gopher://" + c.Host); err != nil || u.Host != c.Host {
 			c.refuse(nameAlone, "%s", c.option("host", strconv.Quote(c.Host)))
 		} else if !isHostName(hostName(c.Host)) && !strings.Contains(c.Host, "_") {
-			c.doubt("host", nameAlone, "%s is no host name", c.option("host", strconv.Quote(c.Host)))
+			c.doubt("host", nameAlone, "%s is no host name",
+				c.option("host", strconv.Quote(c.Host)))
 		}
 	}
 
 	if c.Metrics != "" {
 		if _, port, err := net.SplitHostPort(c.Metrics); err != nil || port == "" || !isPort(port) {
-			c.refuse(c.option("metrics")+" takes HOST:PORT, such as localhost:9170", "%s is no address", c.option("metrics", strconv.Quote(c.Metrics)))
+			c.refuse(c.option("metrics")+" takes HOST:PORT, such as localhost:9170",
+				"%s is no address", c.option("metrics", strconv.Quote(c.Metrics)))
 		}
 	}
 	if more := len(c.TLSCert) - len(c.TLSKey); more > 0 {
-		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-cert"), c.option("tls-key"))
+		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-cert"),
+			c.option("tls-key"))
 	} else if more < 0 {
-		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-key"), c.option("tls-cert"))
+		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-key"),
+			c.option("tls-cert"))
 	}
 	for i := range min(len(c.TLSCert), len(c.TLSKey)) {
 		c.certs = append(c.certs, keypair.CertKey{Cert: c.TLSCert[i], Key: c.TLSKey[i]})
@@ -338,7 +393,8 @@ func (c *Settings) network() {
 	c.parseEndpoints()
 
 	c.langs = map[string]string{}
-	hint := "a language tag for all hosts, or for one -vhost: " + c.option("http-lang", "en") + ", " + c.option("http-lang", "gopher.example.org=pt-BR")
+	hint := "a language tag for all hosts, or for one -vhost: " + c.option("http-lang", "en") +
+		", " + c.option("http-lang", "gopher.example.org=pt-BR")
 	for _, value := range c.HTTPLang {
 		name, tag, named := strings.Cut(value, "=")
 		if !named {

@@ -85,7 +85,9 @@ func (d *daemon) open(ctx context.Context) error {
 		d.srv.Host = fullName(ctx)
 	}
 	failures := d.test(d.checking)
-	for _, step := range []func() error{func() error { return d.openSockets(ctx) }, d.openCerts, d.becomeUser} {
+	for _, step := range []func() error{func() error {
+		return d.openSockets(ctx)
+	}, d.openCerts, d.becomeUser} {
 		if len(failures) > 0 && !d.checking {
 			break
 		}
@@ -213,11 +215,21 @@ type daemon struct {
 
 func newDaemon(conf *Settings, stderr io.Writer) *daemon {
 	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.LogFormat})
-	d := &daemon{conf: conf, cache: answer.NewCache(conf.Cache), log: l.Logger, requests: l.Requests(), logs: l}
+	d := &daemon{
+		conf:     conf,
+		cache:    answer.NewCache(conf.Cache),
+		log:      l.Logger,
+		requests: l.Requests(),
+		logs:     l,
+	}
 	if conf.Inetd {
 		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
 	}
-	d.programs = &programs.Programs{Rules: conf.programs, Software: "gophd/" + conf.Version, Log: d.log}
+	d.programs = &programs.Programs{
+		Rules:    conf.programs,
+		Software: "gophd/" + conf.Version,
+		Log:      d.log,
+	}
 	return d
 }
 

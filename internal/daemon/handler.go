@@ -68,14 +68,21 @@ func (h named) own(r *server.Request) *server.Request {
 }
 
 func (c *Settings) newHosts() (*hosts, error) {
-	all := &hosts{first: c.hosts[0], name: hostName(c.Host), machine: hostName(c.server.Host), byName: c.names, byAddr: map[netip.AddrPort]named{}}
+	all := &hosts{
+		first:   c.hosts[0],
+		name:    hostName(c.Host),
+		machine: hostName(c.server.Host),
+		byName:  c.names,
+		byAddr:  map[netip.AddrPort]named{},
+	}
 	for _, e := range c.endpoints {
 		if e.host == "" {
 			continue
 		}
 		at, err := net.ResolveTCPAddr("tcp", e.addr)
 		if err != nil {
-			return nil, exit.Usagef(c.option("listen", "HOST:PORT=NAME")+" or :PORT=NAME", "%s: %w", c.option("listen", strconv.Quote(e.typed)), err)
+			return nil, exit.Usagef(c.option("listen", "HOST:PORT=NAME")+" or :PORT=NAME", "%s: %w",
+				c.option("listen", strconv.Quote(e.typed)), err)
 		}
 		ip := at.AddrPort().Addr().Unmap()
 		if !ip.IsValid() || ip.IsUnspecified() {
@@ -133,7 +140,8 @@ func (h *hosts) called(r *server.Request, name string, anyName bool) (host named
 		return h.of(r), true
 	}
 	host, ok = h.resolve(r, name)
-	if other, known := h.resolve(r, r.ServerName); known && r.ServerName != "" && other.virtualHost != host.virtualHost {
+	if other, known := h.resolve(r, r.ServerName); known && r.ServerName != "" &&
+		other.virtualHost != host.virtualHost {
 		return named{}, false
 	}
 	return host, ok || anyName

@@ -66,7 +66,8 @@ func (d *daemon) openHosts() error {
 
 	for i, h := range d.conf.hosts {
 		if err := d.openHost(h, i == 0); err != nil {
-			return exit.Directory(d.conf.option("root"), h.dir, nil, fmt.Errorf("opening the content tree: %w", err))
+			return exit.Directory(d.conf.option("root"), h.dir, nil,
+				fmt.Errorf("opening the content tree: %w", err))
 		}
 	}
 	return nil
@@ -76,7 +77,8 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	conf := d.conf.site
 	conf.Log, conf.Reloaded = d.log, func(r site.Reload) { d.reloaded(h, r) }
 	if !first {
-		conf.Users, conf.Capsules, conf.Mounts, conf.Endless, conf.Log = "", "", nil, nil, d.log.With("host", h.name)
+		conf.Users, conf.Capsules, conf.Mounts, conf.Endless, conf.Log = "", "", nil, nil,
+			d.log.With("host", h.name)
 	}
 	searches := first && d.conf.search != nil
 	if d.conf.Sitemap {
@@ -97,7 +99,8 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	h.front.Host.Fronts = d.ports()
 	h.front.Host.Lang = cmp.Or(d.conf.langs[h.name], d.conf.langs[""])
 	if len(d.conf.programs) > 0 {
-		h.front.Host.Before, h.front.Host.Runner = append(h.front.Host.Before, d.programs), d.programs
+		h.front.Host.Before = append(h.front.Host.Before, d.programs)
+		h.front.Host.Runner = d.programs
 	}
 	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view", HTML: web.Entry}}
 	if searches {
@@ -112,12 +115,20 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 		h.front.Host.Hosts = d.hostItems
 	}
 	if mode := d.conf.Enforce; mode == enforce.Slow || mode == enforce.Refuse {
-		h.enforcer = &enforce.Enforcer{Mode: mode, Spare: d.conf.EnforceSpare, Site: h.tree}
+		h.enforcer = &enforce.Enforcer{
+			Mode:  mode,
+			Spare: d.conf.EnforceSpare,
+			Site:  h.tree,
+		}
 		h.front.Host.Admission = h.enforcer
 	}
 	h.web = &web.Pages{Host: h.front.Host, AddressOnly: true}
 	if d.conf.HTTP == "view" {
-		h.web = &web.Pages{Host: h.front.Host, Theme: d.conf.HTTPTheme, Search: searches}
+		h.web = &web.Pages{
+			Host:   h.front.Host,
+			Theme:  d.conf.HTTPTheme,
+			Search: searches,
+		}
 	}
 	return nil
 }
@@ -137,7 +148,8 @@ func (d *daemon) sitemapURLs(name, listener string) (urls []string) {
 // portOf returns the port of a name's own listener, or 0 if it has none or -port is set.
 func (d *daemon) portOf(name string) (port int) {
 	for _, e := range d.conf.endpoints {
-		if _, at, err := net.SplitHostPort(e.addr); err == nil && e.host != "" && e.host == name && d.srv.Port == 0 {
+		if _, at, err := net.SplitHostPort(e.addr); err == nil && e.host != "" && e.host == name &&
+			d.srv.Port == 0 {
 			port, _ = strconv.Atoi(at)
 		}
 	}
@@ -148,7 +160,12 @@ func (d *daemon) portOf(name string) (port int) {
 // its own listener, if it has one.
 func (d *daemon) hostItems() (items []menu.Item) {
 	for _, h := range d.conf.hosts {
-		it := menu.Item{Type: menu.TypeMenu, Label: h.name, Selector: "/", Host: h.name}
+		it := menu.Item{
+			Type:     menu.TypeMenu,
+			Label:    h.name,
+			Selector: "/",
+			Host:     h.name,
+		}
 		if h.name == "" {
 			it.Label, it.Host = d.srv.Host, d.srv.Host
 		}
@@ -167,9 +184,12 @@ func (c *Settings) parseHosts() {
 		h := &virtualHost{name: hostName(name), dir: dir}
 		switch {
 		case !ok || dir == "" || !isHostName(h.name):
-			c.refuse(c.option("vhost", "NAME=DIR")+": a host name such as gopher.example.org, and the directory of its site", "%s", c.option("vhost", strconv.Quote(v)))
+			c.refuse(c.option("vhost", "NAME=DIR")+
+				": a host name such as gopher.example.org, and the directory of its site", "%s",
+				c.option("vhost", strconv.Quote(v)))
 		case c.called(h.name) != nil:
-			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", c.option("vhost", strconv.Quote(h.name)))
+			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice",
+				c.option("vhost", strconv.Quote(h.name)))
 		default:
 			c.hosts = append(c.hosts, h)
 			c.names[h.name] = h
@@ -184,11 +204,16 @@ func (c *Settings) parseHosts() {
 		}
 		switch {
 		case !isHostName(name) || isNamed && of == "":
-			c.refuse(c.option("alias", "NAME")+" or NAME=HOST: another name of a host, such as www.example.org", "%s", c.option("alias", strconv.Quote(a)))
+			c.refuse(c.option("alias", "NAME")+
+				" or NAME=HOST: another name of a host, such as www.example.org", "%s",
+				c.option("alias", strconv.Quote(a)))
 		case c.called(name) != nil:
-			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice", c.option("alias", strconv.Quote(name)))
+			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice",
+				c.option("alias", strconv.Quote(name)))
 		case h == nil:
-			c.refuse(c.option("vhost", hostName(of)+"=DIR")+" makes that host; without =HOST the alias is the first one's", "%s: there is no host %q", c.option("alias", a), of)
+			c.refuse(c.option("vhost", hostName(of)+"=DIR")+
+				" makes that host; without =HOST the alias is the first one's",
+				"%s: there is no host %q", c.option("alias", a), of)
 		default:
 			h.aliases = append(h.aliases, name)
 			c.names[name] = h
@@ -227,7 +252,9 @@ func (c *Settings) hostNames(first string) (names []string) {
 
 // hostName normalizes a name for comparison: lower case, and without a final dot, which TLS
 // clients do not send (RFC 6066 section 3).
-func hostName(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
+func hostName(name string) string {
+	return strings.TrimSuffix(strings.ToLower(name), ".")
+}
 
 // isHostName reports whether a name is a valid DNS name: labels of letters, digits and
 // hyphens, at most 253 bytes, and no address.

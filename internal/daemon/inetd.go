@@ -63,7 +63,8 @@ func inetdConn() (net.Conn, error) {
 func inetdLogger(logger *slog.Logger) *slog.Logger {
 	errs, err := os.Stderr.Stat()
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
-		if client, clientErr := f.Stat(); err == nil && clientErr == nil && os.SameFile(client, errs) {
+		if client, clientErr := f.Stat(); err == nil && clientErr == nil &&
+			os.SameFile(client, errs) {
 			return slog.New(slog.DiscardHandler)
 		}
 	}
@@ -75,7 +76,9 @@ type stdio struct{ in, out *os.File }
 
 func (s *stdio) Read(p []byte) (int, error)  { return s.in.Read(p) }
 func (s *stdio) Write(p []byte) (int, error) { return s.out.Write(p) }
-func (s *stdio) Close() error                { return errors.Join(s.in.Close(), s.out.Close()) }
+func (s *stdio) Close() error {
+	return errors.Join(s.in.Close(), s.out.Close())
+}
 
 // LocalAddr is unknown; menus name the default port.
 func (s *stdio) LocalAddr() net.Addr {
@@ -91,10 +94,16 @@ func (s *stdio) SetDeadline(t time.Time) error {
 }
 
 // SetReadDeadline sets the deadline of standard input.
-func (s *stdio) SetReadDeadline(t time.Time) error { _ = s.in.SetReadDeadline(t); return nil }
+func (s *stdio) SetReadDeadline(t time.Time) error {
+	_ = s.in.SetReadDeadline(t)
+	return nil
+}
 
 // SetWriteDeadline sets the deadline of standard output.
-func (s *stdio) SetWriteDeadline(t time.Time) error { _ = s.out.SetWriteDeadline(t); return nil }
+func (s *stdio) SetWriteDeadline(t time.Time) error {
+	_ = s.out.SetWriteDeadline(t)
+	return nil
+}
 
 // pollable returns a pipe as a file that supports deadlines. It leaves anything else, such as a
 // terminal, unchanged, since other processes share it.

@@ -33,13 +33,21 @@ type protocol struct {
 }
 
 var (
-	gopherAndHTTP = &protocol{"gopher", "listen", "70", func(f *Flags) []string { return f.Listen }, nil}
-	protocols     = []*protocol{
+	gopherAndHTTP = &protocol{"gopher", "listen", "70", func(f *Flags) []string {
+		return f.Listen
+	}, nil}
+	protocols = []*protocol{
 		gopherAndHTTP,
-		{"gemini", "gemini", "1965", func(f *Flags) []string { return f.Gemini }, (*smallnet.Protocols).Gemini},
-		{"spartan", "spartan", "300", func(f *Flags) []string { return f.Spartan }, (*smallnet.Protocols).Spartan},
+		{"gemini", "gemini", "1965", func(f *Flags) []string {
+			return f.Gemini
+		}, (*smallnet.Protocols).Gemini},
+		{"spartan", "spartan", "300", func(f *Flags) []string {
+			return f.Spartan
+		}, (*smallnet.Protocols).Spartan},
 		{"nex", "nex", "1900", func(f *Flags) []string { return f.Nex }, (*smallnet.Protocols).Nex},
-		{"finger", "finger", "79", func(f *Flags) []string { return f.Finger }, (*smallnet.Protocols).Finger},
+		{"finger", "finger", "79", func(f *Flags) []string {
+			return f.Finger
+		}, (*smallnet.Protocols).Finger},
 	}
 )
 
@@ -60,7 +68,8 @@ type listener struct {
 func (c *Settings) parseEndpoints() {
 	taken := map[string]string{}
 	for _, p := range protocols {
-		hint := c.option(p.flag) + " takes HOST:PORT, :PORT, HOST or PORT; a port is a number up to 65535"
+		hint := c.option(p.flag) +
+			" takes HOST:PORT, :PORT, HOST or PORT; a port is a number up to 65535"
 		for _, typed := range p.addrs(&c.Flags) {
 			e := endpoint{protocol: p, typed: typed}
 			addr := typed
@@ -73,16 +82,21 @@ func (c *Settings) parseEndpoints() {
 			info, err := files.Stat(addr)
 			switch other := taken[e.addr]; {
 			case err == nil && info.IsDir() && !strings.Contains(addr, "."):
-				c.refuse(hint, "%s has no value: the directory %s follows it", c.option(p.flag), addr)
+				c.refuse(hint, "%s has no value: the directory %s follows it",
+					c.option(p.flag), addr)
 				c.Root = cmp.Or(c.Root, addr) // probably: then it is not missing, too
 			case addr == "" || !isPort(port):
 				c.refuse(hint, "%s: there is no such port", c.option(p.flag, strconv.Quote(addr)))
 			case e.host != "" && c.called(e.host) == nil:
-				c.refuse(c.option("vhost", e.host+"=DIR")+" makes that host, "+c.option("alias", e.host)+" names the first", "%s: there is no host %q", c.option(p.flag, strconv.Quote(typed)), e.host)
+				c.refuse(c.option("vhost", e.host+"=DIR")+" makes that host, "+
+					c.option("alias", e.host)+" names the first", "%s: there is no host %q",
+					c.option(p.flag, strconv.Quote(typed)), e.host)
 			case p.name == "gemini" && !c.hasTLS():
 				c.refuse(geminiNeeds, "%s without a certificate", c.option(p.flag))
 			case other != "" && !strings.HasSuffix(e.addr, ":0"):
-				c.refuse("each protocol needs a port of its own, such as "+c.option(p.flag, ":"+p.port), "%s: %s listens there, too", c.option(p.flag, addr), c.option(other))
+				c.refuse("each protocol needs a port of its own, such as "+
+					c.option(p.flag, ":"+p.port), "%s: %s listens there, too",
+					c.option(p.flag, addr), c.option(other))
 			default:
 				taken[e.addr] = p.flag
 				c.endpoints = append(c.endpoints, e)
@@ -93,7 +107,9 @@ func (c *Settings) parseEndpoints() {
 
 const geminiNeeds = "Gemini is always encrypted: add -tls-self-signed DIR, or -tls-cert FILE -tls-key FILE"
 
-func (c *Settings) hasTLS() bool { return len(c.certs) > 0 || c.TLSSelfSigned != "" }
+func (c *Settings) hasTLS() bool {
+	return len(c.certs) > 0 || c.TLSSelfSigned != ""
+}
 
 // withPort adds the default port of a protocol to an address without one.
 func withPort(addr, port string) string {
@@ -117,7 +133,8 @@ func isPort(port string) bool {
 func (d *daemon) openSockets(ctx context.Context) (err error) {
 	if d.conf.Inetd {
 		if d.conn, err = inetdConn(); err != nil {
-			return exit.Usagef(d.conf.option("inetd")+" is for inetd, which starts gophd for each connection", "%w", err)
+			return exit.Usagef(d.conf.option("inetd")+
+				" is for inetd, which starts gophd for each connection", "%w", err)
 		}
 		return nil
 	}
@@ -131,10 +148,14 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 	} else if err != nil {
 		return err
 	}
-	gopher := slices.ContainsFunc(d.conf.endpoints, func(e endpoint) bool { return e.protocol == gopherAndHTTP })
+	gopher := slices.ContainsFunc(d.conf.endpoints, func(e endpoint) bool {
+		return e.protocol == gopherAndHTTP
+	})
 	for _, l := range handed {
 		p := gopherAndHTTP
-		if i := slices.IndexFunc(protocols, func(p *protocol) bool { return p.name == l.Name }); i >= 0 {
+		if i := slices.IndexFunc(protocols, func(p *protocol) bool {
+			return p.name == l.Name
+		}); i >= 0 {
 			p = protocols[i]
 		}
 		if p.name == "gemini" && !d.conf.hasTLS() {
@@ -146,7 +167,11 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 
 	all := slices.Clone(d.conf.endpoints)
 	if !gopher {
-		all = append(all, endpoint{protocol: gopherAndHTTP, typed: ":70", addr: ":70"})
+		all = append(all, endpoint{
+			protocol: gopherAndHTTP,
+			typed:    ":70",
+			addr:     ":70",
+		})
 	}
 	var failures Failures
 	for _, e := range all {
@@ -199,24 +224,33 @@ func (d *daemon) listen(ctx context.Context, flag, typed, addr string) (net.List
 	forbidden := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EAFNOSUPPORT)
 	switch {
 	case d.checking && errors.Is(err, syscall.EADDRINUSE):
-		d.log.Warn("an address is in use, by a gophd that runs already or by another program", "error", named)
+		d.log.Warn("an address is in use, by a gophd that runs already or by another program",
+			"error", named)
 		return nil, nil
 	case lookup != nil && isHostName(hostName(lookup.Name)):
-		return nil, exit.Hint(named, "the name of "+typed+" cannot be looked up now; an address needs no DNS")
+		return nil, exit.Hint(named,
+			"the name of "+typed+" cannot be looked up now; an address needs no DNS")
 	case systemd.InUnit() && forbidden && number < 1024 && flag == "listen":
 		return nil, exit.Usagef("gophd.socket listens on ports below 1024: ListenStream= in a drop-in: "+diag.Command("systemctl", "edit", "gophd.socket"), "%w", named)
 	case systemd.InUnit() && forbidden && number < 1024:
-		return nil, exit.Usagef("a socket unit listens on ports below 1024: "+diag.Command("systemctl", "enable", "--now", "gophd-"+flag+".socket"), "%w", named)
+		return nil, exit.Usagef("a socket unit listens on ports below 1024: "+
+			diag.Command("systemctl", "enable", "--now", "gophd-"+flag+".socket"), "%w", named)
 	case systemd.InUnit() && forbidden:
 		return nil, exit.Usagef("the unit forbids it: "+systemd.Activate(dropIn), "%w", named)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, exit.Usagef("ports below 1024 need a privilege: use "+d.conf.option(flag, ":7070")+", or give the program the capability cap_net_bind_service, or start it from systemd", "%w", named)
+		return nil, exit.Usagef("ports below 1024 need a privilege: use "+
+			d.conf.option(flag, ":7070")+
+			", or give the program the capability cap_net_bind_service, or start it from systemd", "%w", named)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, exit.Hint(named, fmt.Sprintf("the port is in use (ss -ltnp shows by which program); choose another with %s, not %s", d.conf.option(flag), typed))
+		return nil, exit.Hint(named,
+			fmt.Sprintf("the port is in use (ss -ltnp shows by which program); choose another with %s, not %s", d.conf.option(flag), typed))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, exit.Hint(named, "that address is not on this machine; "+d.conf.option(flag, ":"+port)+" listens on all that are")
+		return nil, exit.Hint(named,
+			"that address is not on this machine; "+d.conf.option(flag, ":"+port)+
+				" listens on all that are")
 	}
-	return nil, exit.Usagef(d.conf.option(flag)+" takes HOST:PORT, :PORT, HOST or PORT", "%w", named)
+	return nil, exit.Usagef(d.conf.option(flag)+
+		" takes HOST:PORT, :PORT, HOST or PORT", "%w", named)
 }
 
 // announce logs for each listener the URL; for Gopher also the directory and a command to try,
@@ -228,7 +262,8 @@ func (d *daemon) announce() {
 			continue
 		}
 		if l.protocol != gopherAndHTTP {
-			attrs := []any{"url", l.name + "://" + net.JoinHostPort(cmp.Or(d.srv.Host, "localhost"), strconv.Itoa(addr.Port)) + "/"}
+			attrs := []any{"url", l.name + "://" +
+				net.JoinHostPort(cmp.Or(d.srv.Host, "localhost"), strconv.Itoa(addr.Port)) + "/"}
 			if l.name == "gemini" && !d.checking {
 				attrs = append(attrs, "fingerprint", d.certs.Fingerprint())
 			}
@@ -290,11 +325,13 @@ func (d *daemon) setTLS() error {
 	}
 	if d.conf.TLSSelfSigned != "" {
 		if err := d.selfSigned(d.conf.TLSSelfSigned); err != nil {
-			return exit.Hint(err, d.conf.option("tls-self-signed")+" needs a directory that gophd may write to, or one with both files of each pair")
+			return exit.Hint(err, d.conf.option("tls-self-signed")+
+				" needs a directory that gophd may write to, or one with both files of each pair")
 		}
 	}
 	d.srv.TLS = &tls.Config{
-		GetCertificate: d.certs.Get, MinVersion: tls.VersionTLS12,
+		GetCertificate:              d.certs.Get,
+		MinVersion:                  tls.VersionTLS12,
 		DynamicRecordSizingDisabled: true, // it is for clients that use a part of a reply
 	}
 	if d.srv.HTTP != nil {

@@ -63,7 +63,11 @@ func (d *daemon) openStats() {
 	d.stats = status.New(d.conf.Version)
 	d.stats.Server = d.srv
 	for _, h := range d.conf.hosts {
-		h.stats = &status.HostStats{Name: cmp.Or(h.name, d.srv.Host), Site: h.tree, Enforcer: h.enforcer}
+		h.stats = &status.HostStats{
+			Name:     cmp.Or(h.name, d.srv.Host),
+			Site:     h.tree,
+			Enforcer: h.enforcer,
+		}
 		d.stats.Hosts = append(d.stats.Hosts, h.stats)
 	}
 	if d.access != nil {
@@ -74,7 +78,11 @@ func (d *daemon) openStats() {
 	}
 	d.observers = append(d.observers, d.stats)
 	if len(d.conf.Status) > 0 {
-		d.page = &status.Page{Stats: d.stats, Allow: d.conf.Status, ShowIP: d.conf.LogIPs.Name}
+		d.page = &status.Page{
+			Stats:  d.stats,
+			Allow:  d.conf.Status,
+			ShowIP: d.conf.LogIPs.Name,
+		}
 		first := d.conf.hosts[0].front.Host
 		first.Before = append([]answer.Source{d.page}, first.Before...)
 	}

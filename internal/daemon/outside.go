@@ -34,18 +34,34 @@ func (f *Flags) ownFiles() (all []ownFile) {
 	}
 	if dir := f.TLSSelfSigned; dir != "" {
 		pairs := f.SelfSigned()
-		file := ownFile{flag: "tls-self-signed", dir: true, path: pairs[0].Key, with: []string{pairs[0].Cert}, state: state}
+		file := ownFile{
+			flag:  "tls-self-signed",
+			dir:   true,
+			path:  pairs[0].Key,
+			with:  []string{pairs[0].Cert},
+			state: state,
+		}
 		for _, pair := range pairs[1:] {
 			file.with = append(file.with, pair.Key, pair.Cert)
 		}
 		all = append(all, file)
 	}
 	if f.AccessLog != "" && !strings.HasPrefix(f.AccessLog, "/dev/") {
-		all = append(all, ownFile{flag: "access-log", path: f.AccessLog, state: logs})
+		all = append(all, ownFile{
+			flag:  "access-log",
+			path:  f.AccessLog,
+			state: logs,
+		})
 	}
 	if f.Search && f.SearchDir != "" {
 		files := search.Files(f.SearchDir)
-		all = append(all, ownFile{flag: "search-dir", dir: true, path: files[0], with: files[1:], state: state})
+		all = append(all, ownFile{
+			flag:  "search-dir",
+			dir:   true,
+			path:  files[0],
+			with:  files[1:],
+			state: state,
+		})
 	}
 	return all
 }
@@ -59,8 +75,13 @@ func (c *Settings) outside(p Place, file ownFile, trees servedDirs) error {
 	}
 	hint := c.moveOut(p, file, trees)
 	command, _, _ := strings.Cut(hint, "; then ")
-	return &exit.CommandError{Status: exit.Usage, Hint: hint, Mend: command, Err: fmt.Errorf("%s: %s is in the directory of %s: keep it outside the served tree",
-		c.option(file.flag), file.path, tree)}
+	return &exit.CommandError{
+		Status: exit.Usage,
+		Hint:   hint,
+		Mend:   command,
+		Err: fmt.Errorf("%s: %s is in the directory of %s: keep it outside the served tree",
+			c.option(file.flag), file.path, tree),
+	}
 }
 
 // A servedDir is a directory that is served, and the option that names it.
@@ -75,14 +96,26 @@ type servedDir struct {
 func (c *Settings) dirs() (all []servedDir) {
 	for i, h := range c.hosts {
 		if i == 0 {
-			all = append(all, servedDir{flag: "root", option: c.option("root"), path: h.dir})
+			all = append(all, servedDir{
+				flag:   "root",
+				option: c.option("root"),
+				path:   h.dir,
+			})
 		} else {
-			all = append(all, servedDir{flag: "vhost", option: c.option("vhost", h.name+"="+h.dir), path: h.dir})
+			all = append(all, servedDir{
+				flag:   "vhost",
+				option: c.option("vhost", h.name+"="+h.dir),
+				path:   h.dir,
+			})
 		}
 	}
 	for _, prefix := range slices.Sorted(maps.Keys(c.site.Mounts)) {
 		dir := c.site.Mounts[prefix]
-		all = append(all, servedDir{flag: "mount", option: c.option("mount", "/"+prefix+"="+dir), path: dir})
+		all = append(all, servedDir{
+			flag:   "mount",
+			option: c.option("mount", "/"+prefix+"="+dir),
+			path:   dir,
+		})
 	}
 	return all
 }
@@ -105,12 +138,19 @@ func (c *Settings) servedDirs(p Place) servedDirs {
 		_, below, _ := strings.Cut(pattern, "/*")
 		all = append(all, servedDir{option: c.option("users"), path: p.at(pattern)})
 		if err == nil {
-			all = append(all, servedDir{option: c.option("users"), path: filepath.Join(real, "*") + below})
+			all = append(all, servedDir{
+				option: c.option("users"),
+				path:   filepath.Join(real, "*") + below,
+			})
 		}
 	}
 	for _, dir := range links {
 		info, _ := files.Stat(dir)
-		all = append(all, servedDir{option: c.option("users"), path: dir, info: info})
+		all = append(all, servedDir{
+			option: c.option("users"),
+			path:   dir,
+			info:   info,
+		})
 	}
 	return all
 }
@@ -124,7 +164,8 @@ func (s servedDirs) holding(path string) string {
 			info, _ := files.Stat(at)
 			for _, dir := range s {
 				matches, _ := filepath.Match(dir.path, at)
-				if at == dir.path || matches || info != nil && dir.info != nil && os.SameFile(info, dir.info) {
+				if at == dir.path || matches ||
+					info != nil && dir.info != nil && os.SameFile(info, dir.info) {
 					return dir.option
 				}
 			}

@@ -80,7 +80,12 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 		all = append(all, Precondition{Name: name, What: what, Test: test})
 	}
 	warn := func(name, what string, test func() error) {
-		all = append(all, Precondition{Name: name, What: what, Test: test, Warn: true})
+		all = append(all, Precondition{
+			Name: name,
+			What: what,
+			Test: test,
+			Warn: true,
+		})
 	}
 
 	writable := func(flag, what, usual string, test func(usual string) error) {
@@ -95,9 +100,12 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 	for _, prefix := range slices.Sorted(maps.Keys(c.site.Mounts)) {
 		parent := filepath.Join(c.Root, filepath.Dir(prefix))
 		need("directories", parent, func() error {
-			if info, err := files.Stat(p.at(parent)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent), "%s: there is no directory %s in %s",
-					c.option("mount", "/"+prefix+"="+c.site.Mounts[prefix]), filepath.Dir(prefix), c.Root)
+			if info, err := files.Stat(p.at(parent)); errors.Is(err, fs.ErrNotExist) ||
+				err == nil && !info.IsDir() {
+				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent),
+					"%s: there is no directory %s in %s",
+					c.option("mount", "/"+prefix+"="+c.site.Mounts[prefix]),
+					filepath.Dir(prefix), c.Root)
 			}
 			return nil
 		})
@@ -119,7 +127,8 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 	if c.Users != "" {
 		need("account", c.Users, func() error {
 			if p.Account == nil && os.Geteuid() == 0 {
-				return exit.Usagef(c.asUser(), "%s as root: root can read files that users hide or link to", c.option("users"))
+				return exit.Usagef(c.asUser(),
+					"%s as root: root can read files that users hide or link to", c.option("users"))
 			}
 			return nil
 		})
@@ -135,19 +144,27 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 
 	// What the process itself reads and writes.
 	for _, pair := range c.certs { // root reads them before it becomes Account
-		need("certificate", pair.Cert, func() error { return c.readablePair(Place{Machine: p.Machine}, pair) })
+		need("certificate", pair.Cert, func() error {
+			return c.readablePair(Place{Machine: p.Machine}, pair)
+		})
 	}
 	if dir := c.TLSSelfSigned; dir != "" {
 		writable("tls-self-signed", dir, "/var/lib/gophd", func(usual string) error {
 			if info, err := files.Stat(p.at(dir)); err == nil && !info.IsDir() {
-				return exit.Usagef(c.option("tls-self-signed", "DIR")+", in which gophd makes NAME.crt and NAME.key for each name of a host", "%s: %s is no directory", c.option("tls-self-signed"), dir)
+				return exit.Usagef(c.option("tls-self-signed", "DIR")+
+					", in which gophd makes NAME.crt and NAME.key for each name of a host",
+					"%s: %s is no directory", c.option("tls-self-signed"), dir)
 			}
-			missing := func(name string) bool { _, made := keypair.Made(p.at(dir), name); return !made }
+			missing := func(name string) bool {
+				_, made := keypair.Made(p.at(dir), name)
+				return !made
+			}
 			if !slices.ContainsFunc(c.hostNames(c.server.Host), missing) {
 				return nil
 			}
 			made := dir // gophd makes the directory, too
-			for _, err := files.Stat(p.at(made)); errors.Is(err, fs.ErrNotExist) && len(made) > 1; _, err = files.Stat(p.at(made)) {
+			for _, err := files.Stat(p.at(made)); errors.Is(err, fs.ErrNotExist) &&
+				len(made) > 1; _, err = files.Stat(p.at(made)) {
 				made = filepath.Dir(made)
 			}
 			return c.writable(p, "tls-self-signed", dir, made, usual)
@@ -158,7 +175,8 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 			info, err := files.Stat(p.at(name))
 			switch {
 			case err == nil && info.IsDir():
-				return exit.Usagef(c.option("access-log", filepath.Join(name, "access.log")), "%s: %s is a directory", c.option("access-log"), name)
+				return exit.Usagef(c.option("access-log", filepath.Join(name, "access.log")),
+					"%s: %s is a directory", c.option("access-log"), name)
 			case err == nil:
 				return c.writable(p, "access-log", name, name, usual)
 			}
@@ -166,7 +184,9 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 		})
 	}
 	if dir := c.SearchDir; dir != "" && c.Search {
-		writable("search-dir", dir, "/var/lib/gophd", func(usual string) error { return c.writable(p, "search-dir", dir, dir, usual) })
+		writable("search-dir", dir, "/var/lib/gophd", func(usual string) error {
+			return c.writable(p, "search-dir", dir, dir, usual)
+		})
 	}
 	for _, rule := range c.programs {
 		socket := rule.Client.Socket
@@ -215,7 +235,12 @@ func (d *daemon) logWarning(err error) {
 
 // mend returns an error whose hint is a command.
 func mend(status int, command, format string, args ...any) error {
-	return &exit.CommandError{Status: status, Err: fmt.Errorf(format, args...), Hint: command, Mend: command}
+	return &exit.CommandError{
+		Status: status,
+		Err:    fmt.Errorf(format, args...),
+		Hint:   command,
+		Mend:   command,
+	}
 }
 
 // served reports why a directory cannot be served.
@@ -235,7 +260,8 @@ func (c *Settings) served(p Place, d servedDir) error {
 	case err != nil && p.hidden(d.path):
 		return mend(exit.Usage, systemd.Activate("root"), "%s: the unit hides %s", what, d.path)
 	case err != nil:
-		return exit.Directory(c.option(d.flag), d.path, p.Account, fmt.Errorf("%s: %w", what, diag.Cause(err)))
+		return exit.Directory(c.option(d.flag), d.path, p.Account,
+			fmt.Errorf("%s: %w", what, diag.Cause(err)))
 	}
 	return nil
 }
@@ -254,11 +280,22 @@ func (c *Settings) writable(p Place, name, value, path, usual string) error {
 	}
 	switch dir := filepath.Dir(usual); {
 	case systemd.InUnit() && !strings.HasPrefix(path, dir):
-		return exit.Usagef("the unit lets gophd write below "+dir+": "+c.option(name, usual), "%w", err)
+		return exit.Usagef("the unit lets gophd write below "+dir+": "+
+			c.option(name, usual), "%w", err)
 	case errors.Is(err, fs.ErrNotExist):
-		return &exit.CommandError{Status: exit.Usage, Err: err, Hint: "make the directory, for the user that gophd runs as", Mend: diag.Command("install", "-d", "-o", own, "--", path)}
+		return &exit.CommandError{
+			Status: exit.Usage,
+			Err:    err,
+			Hint:   "make the directory, for the user that gophd runs as",
+			Mend:   diag.Command("install", "-d", "-o", own, "--", path),
+		}
 	}
-	return &exit.CommandError{Status: exit.Failure, Err: err, Hint: "the user that gophd runs as must be able to write to it, and to make files in its directory", Mend: diag.Command("chown", own, "--", path)}
+	return &exit.CommandError{
+		Status: exit.Failure,
+		Err:    err,
+		Hint:   "the user that gophd runs as must be able to write to it, and to make files in its directory",
+		Mend:   diag.Command("chown", own, "--", path),
+	}
 }
 
 // readablePair reports why a certificate or its key cannot be read.
@@ -270,14 +307,18 @@ func (c *Settings) readablePair(p Place, f keypair.CertKey) error {
 		}
 		err = fmt.Errorf("reading %s: %w", name, err)
 		switch {
-		case systemd.InUnit() && (errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
+		case systemd.InUnit() &&
+			(errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
 			return exit.Usagef("the unit hands over /etc/credstore/gophd.crt and gophd.key: GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt, GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key", "%w", err)
 		case errors.Is(err, fs.ErrNotExist):
 			return exit.Usagef(c.option("tls-self-signed", "DIR")+" makes a certificate", "%w", err)
 		}
 		return exit.Hint(err, "the user that starts gophd must be able to read it")
 	}
-	if err := new(keypair.Certificates).Add(keypair.CertKey{Cert: p.at(f.Cert), Key: p.at(f.Key)}); err != nil {
+	if err := new(keypair.Certificates).Add(keypair.CertKey{
+		Cert: p.at(f.Cert),
+		Key:  p.at(f.Key),
+	}); err != nil {
 		return exit.Usagef("both are PEM, the certificate first in its file, the key without a password", "%w", err)
 	}
 	return nil
@@ -297,8 +338,14 @@ func (c *Settings) ownersSeen(p Place) error {
 		command = systemd.Activate("users")
 		hint = "the unit forbids it: " + command
 	}
-	return &exit.CommandError{Status: exit.Usage, Hint: hint, Mend: command, Err: fmt.Errorf(
-		"%s: gophd cannot see whose files are whose: its uid map lacks some of %d to %d", c.option("users"), from, last)}
+	return &exit.CommandError{
+		Status: exit.Usage,
+		Hint:   hint,
+		Mend:   command,
+		Err: fmt.Errorf(
+			"%s: gophd cannot see whose files are whose: its uid map lacks some of %d to %d",
+			c.option("users"), from, last),
+	}
 }
 
 // maxUserUID is the highest uid of a user (UID_MAX in login.defs).
@@ -309,7 +356,8 @@ const maxUserUID = 60000
 func covers(uidMap string, first, last int) bool {
 	for line := range strings.Lines(uidMap) {
 		var inside, outside, count int
-		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= first && last < inside+count {
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= first &&
+			last < inside+count {
 			return true
 		}
 	}
@@ -327,7 +375,11 @@ func (c *Settings) homesSeen(p Place) error {
 	if err == nil && len(list) > 0 {
 		return nil
 	}
-	e := &exit.CommandError{Status: exit.Usage, Hint: "name the directory that the homes lie in, with a * for the user: " + c.option("users", "/home/*/public_gopher")}
+	e := &exit.CommandError{
+		Status: exit.Usage,
+		Hint: "name the directory that the homes lie in, with a * for the user: " +
+			c.option("users", "/home/*/public_gopher"),
+	}
 	why := "it is empty"
 	if err != nil {
 		why = diag.Cause(err).Error()
@@ -355,10 +407,12 @@ func (f *Flags) userDirs(p Place) (homes string, links []string) {
 		_, below, _ := strings.Cut(pattern, "/*")
 		for _, e := range list {
 			real, err := files.RealPath(filepath.Join(p.at(homes), e.Name(), below))
-			if err != nil || strings.HasPrefix(real, strings.TrimSuffix(p.at(homes), "/")+"/") || slices.Contains(links, real) {
+			if err != nil || strings.HasPrefix(real, strings.TrimSuffix(p.at(homes), "/")+"/") ||
+				slices.Contains(links, real) {
 				continue
 			}
-			if info, err := files.Stat(real); err == nil && info.IsDir() && disk.OwnerOf(info) >= f.UsersMinUID {
+			if info, err := files.Stat(real); err == nil && info.IsDir() &&
+				disk.OwnerOf(info) >= f.UsersMinUID {
 				links = append(links, real)
 			}
 		}
@@ -368,7 +422,9 @@ func (f *Flags) userDirs(p Place) (homes string, links []string) {
 
 // userPatterns returns the patterns of -users.
 func (f *Flags) userPatterns() []string {
-	return slices.DeleteFunc([]string{f.Users, f.UsersGemini}, func(pattern string) bool { return pattern == "" })
+	return slices.DeleteFunc([]string{f.Users, f.UsersGemini}, func(pattern string) bool {
+		return pattern == ""
+	})
 }
 
 // asUser returns the hint how to serve without root's rights.
@@ -399,11 +455,13 @@ func Doubt(root string) (doubt, hint string) {
 	list, unread := files.List(real)
 	switch {
 	case real == "/":
-		return "-root is /: every file that gophd can read would be served", "gophd init hole makes a directory with an example"
+		return "-root is /: every file that gophd can read would be served",
+			"gophd init hole makes a directory with an example"
 	case err == nil && real == home:
 		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
 	case unread == nil && len(list) == 0:
-		return "the root is empty", diag.Command("gophd", "init", "--", root) + " makes an example there"
+		return "the root is empty",
+			diag.Command("gophd", "init", "--", root) + " makes an example there"
 	}
 	return "", ""
 }

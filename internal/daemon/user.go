@@ -21,14 +21,16 @@ func (d *daemon) becomeUser() error {
 		return nil
 	}
 	if err := u.Become(); errors.Is(err, fs.ErrPermission) {
-		return exit.Usagef("only root can become another user: start gophd as root, or leave "+d.conf.option("user")+" out", "%w", err)
+		return exit.Usagef("only root can become another user: start gophd as root, or leave "+
+			d.conf.option("user")+" out", "%w", err)
 	} else if err != nil {
 		return err
 	}
 	d.log.Info("became user", "user", u.Name, "uid", u.UID, "gid", u.GID)
 	if err := d.certs.Check(); err != nil {
 		d.log.Warn("a renewed certificate will need a restart", "error", err,
-			"hint", "let the user "+u.Name+" read certificate and key, or after each renewal: "+diag.Command("systemctl", "restart", "gophd"))
+			"hint", "let the user "+u.Name+" read certificate and key, or after each renewal: "+
+				diag.Command("systemctl", "restart", "gophd"))
 	}
 	return nil
 }
@@ -48,7 +50,8 @@ func (d *daemon) enterSandbox() error {
 	case mode == "require" && err != nil:
 		return exit.Hint(err, d.conf.option("sandbox", "auto")+" does what the kernel can")
 	case mode == "require" && !inForce.Full():
-		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; "+d.conf.option("sandbox", "auto")+" uses what the kernel offers",
+		return exit.Usagef("Linux 5.13 and later can on amd64 and arm64; "+
+			d.conf.option("sandbox", "auto")+" uses what the kernel offers",
 			"%s: this kernel cannot forbid all that gophd asks for (Landlock ABI %d, filter of system calls: %t)", d.conf.option("sandbox", "require"), inForce.ABI, inForce.Calls)
 	case err != nil:
 		d.log.Warn("no sandbox", "error", err)
@@ -74,7 +77,8 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	if d.conf.Users != "" {
 		homes, links := d.conf.userDirs(Place{})
 		read = append(append(read, homes), links...)
-		d.log.Info("the sandbox shows all homes, so that new users appear", "directory", homes, "links", len(links))
+		d.log.Info("the sandbox shows all homes, so that new users appear", "directory", homes,
+			"links", len(links))
 	}
 	read = append(read, watch.Files()...)
 	for _, f := range d.certs.Files() {
@@ -87,7 +91,8 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	var connect []string
 	for _, rule := range d.conf.programs {
 		dir := filepath.Dir(rule.Client.Socket) // the socket is made again when the program is restarted
-		for _, err := files.Stat(dir); errors.Is(err, fs.ErrNotExist) && len(dir) > 1; _, err = files.Stat(dir) {
+		for _, err := files.Stat(dir); errors.Is(err, fs.ErrNotExist) &&
+			len(dir) > 1; _, err = files.Stat(dir) {
 			dir = filepath.Dir(dir) // so is its directory
 		}
 		connect = append(connect, dir)
@@ -96,5 +101,10 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	if s := d.conf.search; s != nil && s.SearchDir != "" {
 		keep = []string{s.SearchDir}
 	}
-	return sandbox.Paths{Read: read, Append: logPaths(d.conf.AccessLog), Keep: keep, Connect: connect}, nil
+	return sandbox.Paths{
+		Read:    read,
+		Append:  logPaths(d.conf.AccessLog),
+		Keep:    keep,
+		Connect: connect,
+	}, nil
 }

@@ -23,7 +23,8 @@ func waiting(l net.Listener) (n int) {
 		return 0
 	}
 	_ = raw.Control(func(fd uintptr) {
-		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP,
+			unix.TCP_INFO); err == nil {
 			n = int(info.Unacked)
 		}
 	})

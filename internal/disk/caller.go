@@ -27,7 +27,9 @@ func Guarded(g *stall.Guard) Caller { return Patient(g, stall.Hurried) }
 // Patient leaves each call behind that takes longer than this patience.
 func Patient(g *stall.Guard, patience stall.Patience) Caller {
 	return func(name string, call func() error) error {
-		_, err := stall.Try(g, patience, func(a *stall.Attempt) (struct{}, error) { return struct{}{}, Within(a)(name, call) })
+		_, err := stall.Try(g, patience, func(a *stall.Attempt) (struct{}, error) {
+			return struct{}{}, Within(a)(name, call)
+		})
 		return err
 	}
 }

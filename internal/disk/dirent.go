@@ -28,7 +28,9 @@ func (e *Dirent) Type() fs.FileMode { return e.Mode }
 
 // Info returns errors.ErrUnsupported: menus, which need an [fs.DirEntry], use the type
 // only.
-func (e *Dirent) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+func (e *Dirent) Info() (fs.FileInfo, error) {
+	return nil, errors.ErrUnsupported
+}
 
 // ReadDir lists a directory, in the directory's own order. It calls keeps before it keeps
 // some entries. After an error it returns the entries read before. Files of this process are
@@ -36,7 +38,11 @@ func (e *Dirent) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported
 func (h *Handle) ReadDir(call Caller, keeps func(some []Dirent) error) (list []Dirent, err error) {
 	dir, ok := h.File.(fs.ReadDirFile)
 	if !ok {
-		return nil, &fs.PathError{Op: "readdir", Path: h.Real, Err: syscall.ENOTDIR}
+		return nil, &fs.PathError{
+			Op:   "readdir",
+			Path: h.Real,
+			Err:  syscall.ENOTDIR,
+		}
 	}
 	for err == nil {
 		var some []Dirent // of this call: it may be left behind

@@ -91,7 +91,8 @@ const resolveCached = 0x20
 // cachedBelow opens a regular file of at least so many bytes below a directory without
 // blocking. It fails if the kernel does not have the name in memory, or if the file is on
 // another file system than the directory.
-func cachedBelow(dir int, name string, least int64, allowed func(owner int) bool) (fd int, size int64, ok bool) {
+func cachedBelow(dir int, name string, least int64, allowed func(owner int) bool) (fd int,
+	size int64, ok bool) {
 	how := unix.OpenHow{
 		Flags:   uint64(openFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
@@ -101,7 +102,8 @@ func cachedBelow(dir int, name string, least int64, allowed func(owner int) bool
 		return -1, 0, false
 	}
 	st, err := revisionOf(fd)
-	if err != nil || !st.FileMode().IsRegular() || st.Size < least || !allowed(int(st.Owner)) || isWithheld(st) {
+	if err != nil || !st.FileMode().IsRegular() || st.Size < least || !allowed(int(st.Owner)) ||
+		isWithheld(st) {
 		_ = unix.Close(fd)
 		return -1, 0, false
 	}
@@ -111,15 +113,26 @@ func cachedBelow(dir int, name string, least int64, allowed func(owner int) bool
 // revisionOf returns the revision of an open file.
 func revisionOf(fd int) (Revision, error) {
 	var st unix.Statx_t
-	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &st); err != nil {
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID,
+		&st); err != nil {
 		return Revision{}, err
 	}
-	return Revision{Mount: st.Mnt_id, Device: uint64(st.Dev_major)<<32 | uint64(st.Dev_minor), Inode: st.Ino,
-		Changed: st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec), Modified: st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec), Size: int64(st.Size), Owner: st.Uid, Mode: uint32(st.Mode)}, nil
+	return Revision{
+		Mount:    st.Mnt_id,
+		Device:   uint64(st.Dev_major)<<32 | uint64(st.Dev_minor),
+		Inode:    st.Ino,
+		Changed:  st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec),
+		Modified: st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec),
+		Size:     int64(st.Size),
+		Owner:    st.Uid,
+		Mode:     uint32(st.Mode),
+	}, nil
 }
 
 // device returns a device as statx(2) reports it.
-func device(dev uint64) uint64 { return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev)) }
+func device(dev uint64) uint64 {
+	return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev))
+}
 
 // revisionCached is revision by system calls that cannot wait. It does not leave the file
 // system of the tree.
@@ -154,7 +167,9 @@ func (h *Handle) Readable(call Caller) func(*Dirent) bool {
 		if e.IsDir() {
 			mode |= unix.X_OK
 		}
-		err := call(selector.Join(h.Real, e.Base), func() error { return unix.Faccessat(fd, e.Base, mode, unix.AT_EACCESS) })
+		err := call(selector.Join(h.Real, e.Base), func() error {
+			return unix.Faccessat(fd, e.Base, mode, unix.AT_EACCESS)
+		})
 		return err == nil || errors.Is(err, stall.Err)
 	}
 }
@@ -162,17 +177,24 @@ func (h *Handle) Readable(call Caller) func(*Dirent) bool {
 // remote are the file systems that other machines, or programs, change without
 // this kernel telling.
 var remote = map[int64]bool{
-	unix.NFS_SUPER_MAGIC: true, unix.SMB_SUPER_MAGIC: true, unix.CIFS_SUPER_MAGIC: true, unix.SMB2_SUPER_MAGIC: true,
-	unix.FUSE_SUPER_MAGIC: true, unix.V9FS_MAGIC: true, unix.CEPH_SUPER_MAGIC: true, unix.AFS_SUPER_MAGIC: true,
-	unix.CODA_SUPER_MAGIC: true, unix.OCFS2_SUPER_MAGIC: true,
-	0x01161970: true, // gfs2
-	0x0bd00bd0: true, // Lustre
-	0x47504653: true, // GPFS
-	0x19830326: true, // BeeGFS
-	0x20030528: true, // OrangeFS
-	0x786f4256: true, // vboxsf
-	0x7c7c6673: true, // prl_fs
-	0xbacbacbc: true, // vmhgfs
+	unix.NFS_SUPER_MAGIC:   true,
+	unix.SMB_SUPER_MAGIC:   true,
+	unix.CIFS_SUPER_MAGIC:  true,
+	unix.SMB2_SUPER_MAGIC:  true,
+	unix.FUSE_SUPER_MAGIC:  true,
+	unix.V9FS_MAGIC:        true,
+	unix.CEPH_SUPER_MAGIC:  true,
+	unix.AFS_SUPER_MAGIC:   true,
+	unix.CODA_SUPER_MAGIC:  true,
+	unix.OCFS2_SUPER_MAGIC: true,
+	0x01161970:             true, // gfs2
+	0x0bd00bd0:             true, // Lustre
+	0x47504653:             true, // GPFS
+	0x19830326:             true, // BeeGFS
+	0x20030528:             true, // OrangeFS
+	0x786f4256:             true, // vboxsf
+	0x7c7c6673:             true, // prl_fs
+	0xbacbacbc:             true, // vmhgfs
 }
 
 // isRemote reports whether a directory is on such a file system. FUSE counts: a program, or

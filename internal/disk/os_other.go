@@ -23,7 +23,9 @@ func openTop(string) int { return -1 }
 
 func closeDescriptor(fd int) { _ = unix.Close(fd) }
 
-func (t *Tree) revisionCached(string) (Revision, error, bool) { return Revision{}, nil, false } //nolint:revive // as on Linux
+func (t *Tree) revisionCached(string) (Revision, error, bool) {
+	return Revision{}, nil, false
+} //nolint:revive // as on Linux
 
 // revisionOf returns the revision of an open file.
 func revisionOf(fd int) (Revision, error) {
@@ -36,9 +38,15 @@ func revisionOf(fd int) (Revision, error) {
 
 func device(dev uint64) uint64 { return dev }
 
-func openBelow(int, string, int) (int, error)                           { return -1, errors.ErrUnsupported }
-func lookAt(int, string) (int, string, error)                           { return -1, "", errors.ErrUnsupported }
-func cachedBelow(int, string, int64, func(int) bool) (int, int64, bool) { return -1, 0, false }
+func openBelow(int, string, int) (int, error) {
+	return -1, errors.ErrUnsupported
+}
+func lookAt(int, string) (int, string, error) {
+	return -1, "", errors.ErrUnsupported
+}
+func cachedBelow(int, string, int64, func(int) bool) (int, int64, bool) {
+	return -1, 0, false
+}
 
 // Resident reports whether the kernel has an opened file in memory.
 func Resident(fd int, size int64) bool { return false }

@@ -38,7 +38,12 @@ func openAs(dir string, top func(string) int) (*Root, error) {
 
 // With returns a root with other trees besides its main one.
 func (r *Root) With(trees map[string]*Tree) *Root {
-	next := &Root{Main: r.Main, Trees: trees, byDir: map[string][]string{}, kids: map[string][]string{}}
+	next := &Root{
+		Main:  r.Main,
+		Trees: trees,
+		byDir: map[string][]string{},
+		kids:  map[string][]string{},
+	}
 	add := func(name string, t *Tree) {
 		next.byDir[t.real] = append(next.byDir[t.real], name)
 		if t.Dir != t.real {
@@ -69,7 +74,9 @@ func (r *Root) At(name string) (t *Tree, top, rest string) {
 }
 
 // IsTop reports whether a real directory is the top of a tree.
-func (r *Root) IsTop(real string) bool { return real == "." || r.Trees[real] != nil }
+func (r *Root) IsTop(real string) bool {
+	return real == "." || r.Trees[real] != nil
+}
 
 // Lstat returns the revision of a name. Only its last element may be a link.
 func (r *Root) Lstat(name string) (Revision, error) {
@@ -117,7 +124,8 @@ func (r *Root) Same(name string) (same string) {
 			rest := strings.TrimPrefix(strings.TrimPrefix(t.real, dir), "/")
 			other := path.Join(top, rest)
 			in, at, _ := r.At(other)
-			if at != top || in.Owner != AnyOwner || rest == "" && top >= mount || !selector.AskableName(other) {
+			if at != top || in.Owner != AnyOwner || rest == "" && top >= mount ||
+				!selector.AskableName(other) {
 				continue
 			}
 			if other = path.Join(other, below); top == "." {

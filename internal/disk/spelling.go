@@ -116,7 +116,11 @@ func (t *Tree) spelledIn(dir, elem string) error {
 	}
 	f.set(dir, !slices.Contains(names, elem) || !slices.Contains(names, swapped))
 	if !slices.Contains(names, elem) {
-		return &fs.PathError{Op: "open", Path: path.Join(dir, elem), Err: errSpelling}
+		return &fs.PathError{
+			Op:   "open",
+			Path: path.Join(dir, elem),
+			Err:  errSpelling,
+		}
 	}
 	return nil
 }

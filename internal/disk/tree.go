@@ -89,7 +89,14 @@ func openTreeAs(dir string, top func(string) int) (*Tree, error) {
 
 // FS returns a root of files that do not change.
 func FS(fsys fs.FS) *Root {
-	main := &Tree{Dir: "/", real: "/", files: fixed{fsys, time.Now().UnixNano()}, fd: -1, Owner: AnyOwner, Fixed: true}
+	main := &Tree{
+		Dir:   "/",
+		real:  "/",
+		files: fixed{fsys, time.Now().UnixNano()},
+		fd:    -1,
+		Owner: AnyOwner,
+		Fixed: true,
+	}
 	return (&Root{Main: main}).With(nil)
 }
 
@@ -118,7 +125,9 @@ func (t *Tree) open(name string) (File, error) {
 }
 
 // serves reports whether files of a user are served: the owner's and root's.
-func (t *Tree) serves(uid int) bool { return t.Owner == AnyOwner || uid == 0 || uid == t.Owner }
+func (t *Tree) serves(uid int) bool {
+	return t.Owner == AnyOwner || uid == 0 || uid == t.Owner
+}
 
 // Cached opens a regular file of at least so many bytes if the kernel has its name in memory,
 // and returns its descriptor, which the caller must close. It fails for files on another file
@@ -229,7 +238,8 @@ func (w walked) stat(name string) (r Revision, err error) {
 	}
 	defer func() { _ = dir.Close() }()
 	var st unix.Stat_t
-	if err := unix.Fstatat(int(dir.Fd()), path.Base(name), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.Fstatat(int(dir.Fd()), path.Base(name), &st,
+		unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return r, &fs.PathError{Op: "stat", Path: name, Err: notThere(err)}
 	}
 	return revisionFrom(&st), nil
@@ -296,7 +306,12 @@ func (x fixed) stat(name string) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	r := Revision{Changed: x.opened, Modified: info.ModTime().UnixNano(), Size: info.Size(), Mode: uint32(info.Mode().Perm())}
+	r := Revision{
+		Changed:  x.opened,
+		Modified: info.ModTime().UnixNano(),
+		Size:     info.Size(),
+		Mode:     uint32(info.Mode().Perm()),
+	}
 	switch {
 	case info.IsDir():
 		r.Mode |= unix.S_IFDIR

@@ -111,9 +111,11 @@ func openError(name string, err error) error {
 	var why syscall.Errno
 	switch {
 	case errors.Is(err, ErrBusy): // it is there
-	case !errors.As(err, &why) && errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist):
+	case !errors.As(err, &why) && errors.As(err, new(*fs.PathError)) &&
+		!errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist) // os.Root has seen it lead out
-	case why == syscall.ELOOP || why == syscall.EXDEV || why == syscall.EINVAL || why == syscall.ENXIO:
+	case why == syscall.ELOOP || why == syscall.EXDEV || why == syscall.EINVAL ||
+		why == syscall.ENXIO:
 		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
 	}
 	if said := (*fs.PathError)(nil); errors.As(err, &said) && said.Path == name {
@@ -300,7 +302,10 @@ type CallReader struct {
 
 // Read reads from the file.
 func (r *CallReader) Read(p []byte) (n int, err error) {
-	if failed := r.Call(r.Real, func() error { n, err = r.File.Read(p); return nil }); failed != nil {
+	if failed := r.Call(r.Real, func() error {
+		n, err = r.File.Read(p)
+		return nil
+	}); failed != nil {
 		return 0, failed
 	}
 	return n, err

@@ -99,7 +99,11 @@ func Withhold(name string, info fs.FileInfo) {
 	}
 	withheld.byName[name] = idOf(info)
 
-	next := &ownFiles{ids: map[fileID]bool{}, entries: map[entryID]bool{}, linked: st.Nlink > 1}
+	next := &ownFiles{
+		ids:     map[fileID]bool{},
+		entries: map[entryID]bool{},
+		linked:  st.Nlink > 1,
+	}
 	if old := withheld.now.Load(); old != nil {
 		next.linked = next.linked || old.linked
 	}

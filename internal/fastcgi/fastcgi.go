@@ -57,7 +57,9 @@ var (
 	ErrLong  = errors.New("the program takes too long")
 )
 
-func (c *Program) timeout() time.Duration { return cmp.Or(c.Timeout, 30*time.Second) }
+func (c *Program) timeout() time.Duration {
+	return cmp.Or(c.Timeout, 30*time.Second)
+}
 
 // Do sends a request with these parameters, as names and values. The reply ends when ctx
 // does; the caller must end ctx when it reads no more of it.
@@ -86,8 +88,12 @@ func (c *Program) send(ctx context.Context, params [][2]string) (*Stdout, error)
 	b = appendStream(b, typeParams, all)
 	b = appendStream(b, typeStdin, nil)
 	r := &Stdout{
-		client: c, ctx: ctx, conn: conn, in: bufio.NewReaderSize(conn, 16<<10),
-		until: time.Now().Add(cmp.Or(c.MaxTime, 10*time.Minute)), left: cmp.Or(c.MaxReply, 64<<20),
+		client: c,
+		ctx:    ctx,
+		conn:   conn,
+		in:     bufio.NewReaderSize(conn, 16<<10),
+		until:  time.Now().Add(cmp.Or(c.MaxTime, 10*time.Minute)),
+		left:   cmp.Or(c.MaxReply, 64<<20),
 	}
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	_ = conn.SetWriteDeadline(time.Now().Add(c.timeout()))

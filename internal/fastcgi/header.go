@@ -47,7 +47,9 @@ func ReadHeader(r *bufio.Reader) (Header, bool) {
 				return h, true
 			}
 			name, value, ok := bytes.Cut(line, []byte(":"))
-			if !ok || !isToken(name) || bytes.ContainsFunc(value, func(r rune) bool { return r != '\t' && selector.IsControl(r) }) {
+			if !ok || !isToken(name) || bytes.ContainsFunc(value, func(r rune) bool {
+				return r != '\t' && selector.IsControl(r)
+			}) {
 				return Header{}, false
 			}
 			known = h.set(string(name), strings.TrimSpace(string(value))) || known
@@ -56,7 +58,9 @@ func ReadHeader(r *bufio.Reader) (Header, bool) {
 }
 
 // NewReader returns a reader of a reply for ReadHeader.
-func NewReader(r *Stdout) *bufio.Reader { return bufio.NewReaderSize(r, maxHeader) }
+func NewReader(r *Stdout) *bufio.Reader {
+	return bufio.NewReaderSize(r, maxHeader)
+}
 
 // set notes a field, and reports whether it is one that makes a header.
 func (h *Header) set(name, value string) bool {
@@ -134,7 +138,8 @@ func mayBeStatus(line []byte) bool {
 var geminiStatuses = []int{10, 11, 20, 30, 31, 40, 41, 42, 43, 44, 50, 51, 52, 53, 59, 60, 61, 62}
 
 // takeStatus parses a whole line, and takes it off the reply if it is a status line.
-func takeStatus(r *bufio.Reader, line string, wanted func(status int) bool) (status int, meta string, ok bool) {
+func takeStatus(r *bufio.Reader, line string, wanted func(status int) bool) (status int,
+	meta string, ok bool) {
 	text := strings.TrimSuffix(line, "\r")
 	if len(text) < 3 || !utf8.ValidString(text) || selector.HasControl(text) {
 		return 0, "", false

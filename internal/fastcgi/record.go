@@ -79,7 +79,11 @@ func readHead(r *bufio.Reader) (head, error) {
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return head{}, broken(err)
 	}
-	h := head{typ: recordType(b[1]), content: int(b[4])<<8 | int(b[5]), padding: int(b[6])}
+	h := head{
+		typ:     recordType(b[1]),
+		content: int(b[4])<<8 | int(b[5]),
+		padding: int(b[6]),
+	}
 	id := int(b[2])<<8 | int(b[3])
 	switch {
 	case b[0] != version:

@@ -32,7 +32,9 @@ func (r Results) Excerpt(text string) (line string, hits []Span) {
 			found |= bit
 		}
 		if n := bits.OnesCount64(found); n > most {
-			most, first, line = n, at, raw
+			most = n
+			first = at
+			line = raw
 		}
 	}
 	line = plain(line, first)

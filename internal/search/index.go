@@ -207,7 +207,8 @@ func (x *Index) check(ctx context.Context) error {
 	}
 	if clean == 0 {
 		var verdict string
-		if err := x.row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
+		if err := x.row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil ||
+			verdict != "ok" {
 			return fmt.Errorf("the index is damaged: %s %w", verdict, err)
 		}
 		var differ bool
@@ -272,7 +273,8 @@ func (x *Index) row(ctx context.Context, query string, args ...any) *sql.Row {
 }
 
 // each calls f for each row of a query until f returns an error.
-func (x *Index) each(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
+func (x *Index) each(ctx context.Context, f func(scan func(...any) error) error, query string,
+	args ...any) error {
 	rows, err := x.conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

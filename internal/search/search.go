@@ -73,7 +73,8 @@ func (x *Index) Search(ctx context.Context, ask Query) (Results, error) {
 // maxWork, and a function that returns the time used so far. It locks the goroutine to its thread
 // until stop is called, since it measures the processor time of the thread, where the system
 // reports it: on a busy machine a query may take longer.
-func workContext(ctx context.Context) (_ context.Context, worked func() time.Duration, stop func()) {
+func workContext(ctx context.Context) (_ context.Context,
+	worked func() time.Duration, stop func()) {
 	runtime.LockOSThread()
 	worked = threadClock()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -106,7 +107,8 @@ const (
 )
 
 // page finds the texts of the requested page and counts all that may be shown.
-func (x *Index) page(ctx context.Context, worked func() time.Duration, q parsedQuery, ask Query, r *Results) error {
+func (x *Index) page(ctx context.Context, worked func() time.Duration, q parsedQuery, ask Query,
+	r *Results) error {
 	// If more than maxRanked texts match, take the newest: such common words hardly affect the
 	// rank, and ranking would read every match.
 	all, titles := q.match()

@@ -25,7 +25,8 @@ type Text struct {
 // Put adds or replaces a text. It returns ErrFull if there is no room; the index then has no
 // text of that name.
 func (x *Index) Put(t Text) error {
-	title, body := fold(t.Title[:min(len(t.Title), maxTitle)]), fold(t.Body[:min(len(t.Body), MaxText)])
+	title := fold(t.Title[:min(len(t.Title), maxTitle)])
+	body := fold(t.Body[:min(len(t.Body), MaxText)])
 	top := topOf(t.Name)
 	cost := int64(len(title)+len(body))*5/4 + int64(len(t.Name)) + 200
 	return x.change(func(ctx context.Context) error {
@@ -35,7 +36,8 @@ func (x *Index) Put(t Text) error {
 		if x.full(top, cost) {
 			return ErrFull
 		}
-		r, err := x.conn.ExecContext(ctx, "INSERT INTO text(title, body, path) VALUES(?, ?, ?)", title+marked(title), body, pathWords(t.Name))
+		r, err := x.conn.ExecContext(ctx, "INSERT INTO text(title, body, path) VALUES(?, ?, ?)",
+			title+marked(title), body, pathWords(t.Name))
 		if err != nil {
 			return err
 		}
@@ -87,7 +89,8 @@ func (x *Index) shrink() (more bool, err error) {
 	before := x.stats.charged
 	x.mu.Unlock()
 	return true, x.change(func(ctx context.Context) error {
-		ids, err := x.column(ctx, "SELECT id FROM doc WHERE top = ? ORDER BY id DESC LIMIT ?", []byte(most), batchTexts)
+		ids, err := x.column(ctx, "SELECT id FROM doc WHERE top = ? ORDER BY id DESC LIMIT ?",
+			[]byte(most), batchTexts)
 		for _, id := range ids {
 			if err != nil || before-x.stats.charged >= x.excess {
 				break
@@ -119,7 +122,8 @@ func (x *Index) remove(ctx context.Context, where string, args ...any) error {
 		return err
 	}
 	for _, r := range gone {
-		if err := x.exec(ctx, "DELETE FROM text WHERE rowid = ?1; DELETE FROM doc WHERE id = ?1", r.id); err != nil {
+		if err := x.exec(ctx, "DELETE FROM text WHERE rowid = ?1; DELETE FROM doc WHERE id = ?1",
+			r.id); err != nil {
 			return err
 		}
 		x.charge(r.top, -r.cost, -1)
@@ -129,13 +133,16 @@ func (x *Index) remove(ctx context.Context, where string, args ...any) error {
 
 // Delete removes a text, if the index has it.
 func (x *Index) Delete(name string) error {
-	return x.change(func(ctx context.Context) error { return x.remove(ctx, "name = ?", []byte(name)) })
+	return x.change(func(ctx context.Context) error {
+		return x.remove(ctx, "name = ?", []byte(name))
+	})
 }
 
 // Directory returns the marks of the texts of a directory ("." for the root), by name, including
 // the directory's own text. If files is not nil, it returns only those of the files.
 func (x *Index) Directory(dir string, files []string) (marks map[string]uint64, err error) {
-	where, args := "dir = ? OR name = ?", []any{[]byte(dir), []byte(DirName(dir))}
+	where := "dir = ? OR name = ?"
+	args := []any{[]byte(dir), []byte(DirName(dir))}
 	if files != nil {
 		where, args = "name IN (''"+strings.Repeat(", ?", len(files))+")", nil
 		for _, f := range files {
@@ -169,7 +176,8 @@ func (x *Index) Directories() (dirs []string, err error) {
 func (x *Index) SetDirectory(dir string, texts int, more bool) error {
 	return x.change(func(ctx context.Context) error {
 		var old int
-		if err := x.row(ctx, "SELECT coalesce(sum(texts), -1) FROM dir WHERE name = ?", []byte(dir)).Scan(&old); err != nil {
+		if err := x.row(ctx, "SELECT coalesce(sum(texts), -1) FROM dir WHERE name = ?",
+			[]byte(dir)).Scan(&old); err != nil {
 			return err
 		}
 		if more {
@@ -179,7 +187,8 @@ func (x *Index) SetDirectory(dir string, texts int, more bool) error {
 			return nil
 		}
 		x.stats.Wanted += texts - max(old, 0)
-		return x.exec(ctx, "INSERT OR REPLACE INTO dir(name, texts) VALUES(?, ?)", []byte(dir), texts)
+		return x.exec(ctx, "INSERT OR REPLACE INTO dir(name, texts) VALUES(?, ?)",
+			[]byte(dir), texts)
 	})
 }
 
@@ -192,7 +201,8 @@ func (x *Index) Forget(dir string) error {
 		}
 		const itself = "name = ? OR name >= ? AND name < ?"
 		var texts int
-		if err := x.row(ctx, "SELECT coalesce(sum(texts), 0) FROM dir WHERE "+itself, []byte(dir), from, to).Scan(&texts); err != nil {
+		if err := x.row(ctx, "SELECT coalesce(sum(texts), 0) FROM dir WHERE "+itself, []byte(dir),
+			from, to).Scan(&texts); err != nil {
 			return err
 		}
 		x.stats.Wanted -= texts

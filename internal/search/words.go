@@ -65,12 +65,20 @@ func unspaced(r rune) bool {
 }
 
 var unspacedScripts = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+	unicode.Myanmar,
 }
 
 // letters maps letters that Unicode does not decompose to plain ones.
 var letters = map[rune]string{
-	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'þ': "th",
+	'ß': "ss",
+	'æ': "ae",
+	'œ': "oe",
+	'ø': "o",
+	'ł': "l",
+	'đ': "d",
+	'ħ': "h",
+	'þ': "th",
 }
 
 // appendFolded appends a folded word. It removes accents, whether composed or combining.

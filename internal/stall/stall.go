@@ -206,7 +206,8 @@ func (o *Op) hangs() {
 	g.told = now
 	g.tell()
 	if g.Log != nil {
-		g.Log.Error("the file system does not answer", "name", o.name, "for", now.Sub(o.began).Round(time.Millisecond),
+		g.Log.Error("the file system does not answer", "name", o.name, "for",
+			now.Sub(o.began).Round(time.Millisecond),
 			"names", len(g.hung.ops), "hint", "gophd serves nothing below it until it answers")
 	}
 }
@@ -232,7 +233,8 @@ func (o *Op) Leave() {
 	if len(g.hung.ops) == 0 {
 		g.told = time.Time{}
 		if g.Log != nil {
-			g.Log.Info("the file system answers again", "name", o.name, "after", time.Since(g.since).Round(time.Millisecond))
+			g.Log.Info("the file system answers again", "name", o.name, "after",
+				time.Since(g.since).Round(time.Millisecond))
 		}
 	}
 	g.tell()

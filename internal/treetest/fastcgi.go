@@ -11,7 +11,8 @@ import (
 // FastCGI serves a program on a Unix socket until the test ends. It gets the parameters of
 // a request, writes to its standard output, and returns its exit status. Go's own server
 // of FastCGI cannot be used: it writes the headers of HTTP.
-func FastCGI(t testing.TB, program func(env map[string]string, out io.Writer) (exit byte)) (socket string) {
+func FastCGI(t testing.TB,
+	program func(env map[string]string, out io.Writer) (exit byte)) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
@@ -42,7 +43,8 @@ const (
 )
 
 func writeRecord(w io.Writer, typ byte, content []byte) error {
-	_, err := w.Write(append([]byte{1, typ, 0, 1, byte(len(content) >> 8), byte(len(content)), 0, 0}, content...))
+	_, err := w.Write(append([]byte{1, typ, 0, 1, byte(len(content) >> 8), byte(len(content)), 0,
+		0}, content...))
 	return err
 }
 

@@ -25,7 +25,13 @@ func openKernel() (*eventSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &eventSource{add: w.Add, remove: func(name string) { _ = w.Remove(name) }, close: w.Close, events: w.Events, errors: losses(w.Errors)}, nil
+	return &eventSource{
+		add:    w.Add,
+		remove: func(name string) { _ = w.Remove(name) },
+		close:  w.Close,
+		events: w.Events,
+		errors: losses(w.Errors),
+	}, nil
 }
 
 // losses forwards the errors after which events are missing, which excludes EINVAL: a directory
@@ -85,7 +91,9 @@ func (w *Watcher) read(src *eventSource) {
 
 // event marks what an event makes dirty. Names that are no directories are skipped later.
 func (w *Watcher) event(name string, e fsnotify.Event) {
-	gone, new, mode := e.Has(fsnotify.Remove|fsnotify.Rename), e.Has(fsnotify.Create), e.Has(fsnotify.Chmod)
+	gone := e.Has(fsnotify.Remove | fsnotify.Rename)
+	new := e.Has(fsnotify.Create)
+	mode := e.Has(fsnotify.Chmod)
 	if name == "." && (gone || new) {
 		w.lose()
 		return

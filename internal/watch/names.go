@@ -17,7 +17,11 @@ type names struct {
 }
 
 func newNames(root string, trees map[string]string) *names {
-	n := &names{root: root, trees: make(map[string]string), dirs: make(map[string][]string)}
+	n := &names{
+		root:  root,
+		trees: make(map[string]string),
+		dirs:  make(map[string][]string),
+	}
 	for _, name := range slices.Sorted(maps.Keys(trees)) {
 		dir := filepath.Clean(trees[name])
 		n.trees[name] = dir
@@ -58,14 +62,20 @@ func (n *names) of(file string) (all []string) {
 			all = append(all, name+filepath.ToSlash(file[end:]))
 		}
 	}
-	return slices.DeleteFunc(all, func(name string) bool { return n.file(name) != file }) // hidden by a tree
+	return slices.DeleteFunc(all, func(name string) bool {
+		return n.file(name) != file
+	}) // hidden by a tree
 }
 
 // isTree reports whether a tree, or the root, has this very name.
-func (n *names) isTree(name string) bool { return name == "." || n.trees[name] != "" }
+func (n *names) isTree(name string) bool {
+	return name == "." || n.trees[name] != ""
+}
 
 // below returns the file name of the slash path dir below root.
-func below(root, dir string) string { return filepath.Join(root, filepath.FromSlash(dir)) }
+func below(root, dir string) string {
+	return filepath.Join(root, filepath.FromSlash(dir))
+}
 
 // top returns the first element of a name: its owner has a share of
 // the watches, and of the time that changes may take.

@@ -46,7 +46,8 @@ func (w *Watcher) rounds(ctx context.Context) {
 		if now := time.Now(); !now.Before(due) {
 			remote := w.PollRemote >= 0 && !now.Before(far)
 			cost := w.compareAll(ctx, w.visited(func(name string, d *known) bool {
-				return w.trees().isTree(name) || slices.ContainsFunc(d.steer, isNote) && (remote || !w.isRemote(name))
+				return w.trees().isTree(name) ||
+					slices.ContainsFunc(d.steer, isNote) && (remote || !w.isRemote(name))
 			}), nil)
 			if due = now.Add(roundShare * cost); remote {
 				far = now.Add(max(cmp.Or(w.PollRemote, DefaultPollRemote), roundShare*cost))
@@ -61,7 +62,8 @@ func (w *Watcher) rounds(ctx context.Context) {
 		w.compareAll(ctx, todo, &todo)
 		if first && len(todo) == 0 {
 			first = false
-			w.log().Info("also comparing directories, for changes that no event reports", "directories", all, "every", (time.Since(began) + roundEvery).Round(time.Second))
+			w.log().Info("also comparing directories, for changes that no event reports",
+				"directories", all, "every", (time.Since(began) + roundEvery).Round(time.Second))
 		}
 	}
 }
@@ -80,7 +82,8 @@ func (w *Watcher) visited(wanted func(string, *known) bool) (names []string) {
 
 // compareAll compares directories and returns the cost. If rest is not nil, it stops after its
 // share of the time and sets rest to the remaining ones.
-func (w *Watcher) compareAll(ctx context.Context, names []string, rest *[]string) (cost time.Duration) {
+func (w *Watcher) compareAll(ctx context.Context, names []string,
+	rest *[]string) (cost time.Duration) {
 	for len(names) > 0 && ctx.Err() == nil {
 		if rest != nil && w.quick <= 0 && cost >= roundEvery/roundShare {
 			break
@@ -136,7 +139,8 @@ func (w *Watcher) look(name string, d *known, patience stall.Patience) (listing,
 
 // sign returns a hash of the revisions of a directory and of the files that configure it. young
 // reports that a later change may not alter the hash.
-func sign(call disk.Caller, name, file string, self disk.Revision, steer []string) (sum uint64, young bool) {
+func sign(call disk.Caller, name, file string, self disk.Revision,
+	steer []string) (sum uint64, young bool) {
 	now := time.Now()
 	sum, young = maphash.Comparable(seed, self), self.Young(now)
 	for _, base := range steer {
@@ -154,7 +158,8 @@ func isNote(base string) bool { return base == note || base == "robots.txt" }
 
 // steers reports whether a file of this name configures how its directory is served.
 func steers(base string) bool {
-	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "gopher") || strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, ".gophermap") ||
+	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "gopher") ||
+		strings.HasSuffix(base, ".gph") || strings.HasSuffix(base, ".gophermap") ||
 		base == "robots.txt" || base == "caps.txt"
 }
 
@@ -208,7 +213,8 @@ func (m *mounts) look(w *Watcher) {
 	w.mu.Unlock()
 	for name, is := range remote {
 		if is && !before[name] {
-			w.log().Info("a remote file system reports no changes: gophd compares it regularly", "directory", name, "every", cmp.Or(w.PollRemote, DefaultPollRemote))
+			w.log().Info("a remote file system reports no changes: gophd compares it regularly",
+				"directory", name, "every", cmp.Or(w.PollRemote, DefaultPollRemote))
 		}
 	}
 	if m.data != nil && was != now {

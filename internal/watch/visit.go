@@ -124,12 +124,15 @@ func (w *Watcher) few(name string, files []string) []string {
 		info, err := w.stat(selector.Join(name, base))
 		isGone := errors.Is(err, fs.ErrNotExist)
 		_, isSub := slices.BinarySearch(d.subs, base)
-		if isSub || err != nil && !isGone || err == nil && info.IsDir() || steers(base) && base != note {
+		if isSub || err != nil && !isGone || err == nil && info.IsDir() ||
+			steers(base) && base != note {
 			return nil
 		}
 		few = append(few, base)
 		if base == note {
-			d.steer = slices.DeleteFunc(slices.Clone(d.steer), func(other string) bool { return other == note })
+			d.steer = slices.DeleteFunc(slices.Clone(d.steer), func(other string) bool {
+				return other == note
+			})
 			if !isGone {
 				d.steer = append(d.steer, note)
 			}
@@ -149,11 +152,15 @@ func (w *Watcher) few(name string, files []string) []string {
 }
 
 // isStalled reports whether err means that a file system does not respond.
-func isStalled(err error) bool { return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped) }
+func isStalled(err error) bool {
+	return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped)
+}
 
 // isSlow reports whether err means that a file system has not responded yet. If it hangs, a later
 // visit finds that.
-func isSlow(err error) bool { return errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrSlow) }
+func isSlow(err error) bool {
+	return errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrSlow)
+}
 
 // enter sets a watch on a directory, if it has none, and lists it.
 func (w *Watcher) enter(name string, old *known) (*known, error) {
@@ -282,7 +289,8 @@ func (w *Watcher) pause(t string, d time.Duration, why, hint string) {
 	w.touch()
 	if !w.told[t] {
 		w.told[t] = true
-		w.log().Warn("a directory is not watched: its changes are noticed late", "directory", t, "why", why,
+		w.log().Warn("a directory is not watched: its changes are noticed late",
+			"directory", t, "why", why,
 			"hint", cmp.Or(hint, "no other directory is affected; it is watched again when it changes less"))
 	}
 }
@@ -306,7 +314,8 @@ func (w *Watcher) pauseLargest(err error) bool {
 		}
 	}
 	if most != "" {
-		w.pause(most, w.every(aLongWhile), "the kernel's limit of watches is reached, and this directory has the most", hint(err))
+		w.pause(most, w.every(aLongWhile),
+			"the kernel's limit of watches is reached, and this directory has the most", hint(err))
 	}
 	return most != ""
 }
@@ -378,7 +387,8 @@ func (w *Watcher) complain(err error) {
 		w.retry = time.Now().Add(w.every(aLongWhile)) // to find out costs a complete reading
 	}
 	if !w.refused {
-		w.log().Warn("the kernel reports no changes: gophd compares directories instead", "error", err, "hint", hint(err))
+		w.log().Warn("the kernel reports no changes: gophd compares directories instead", "error",
+			err, "hint", hint(err))
 	}
 	w.refused = true
 }

@@ -142,7 +142,10 @@ func (w *Watcher) init() {
 		w.wake, w.again = make(chan struct{}, 1), make(chan struct{}, 1)
 		w.dirty, w.left = map[string][]string{}, map[string]bool{}
 		w.dirs, w.byID = map[string]*known{}, map[inode]string{}
-		w.events, w.paused, w.rests, w.told = map[string]int{}, map[string]time.Time{}, map[string]time.Time{}, map[string]bool{}
+		w.events = map[string]int{}
+		w.paused = map[string]time.Time{}
+		w.rests = map[string]time.Time{}
+		w.told = map[string]bool{}
 		w.slow = map[string]int{}
 	})
 }
@@ -185,7 +188,9 @@ func (w *Watcher) trees() *names { return w.names.Load() }
 // the tree's directory was replaced, made or removed. It may be called at any time.
 func (w *Watcher) Replaced(name string) {
 	w.mark(func() {
-		w.left[name], w.dirty[name], w.dirty[path.Dir(name)] = true, nil, nil
+		w.left[name] = true
+		w.dirty[name] = nil
+		w.dirty[path.Dir(name)] = nil
 	})
 }
 
@@ -366,7 +371,9 @@ func (w *Watcher) settle(ctx context.Context, took time.Duration) {
 func (w *Watcher) batch() Batch {
 	w.mu.Lock()
 	all, left, dirty := w.all, w.left, w.dirty
-	w.all, w.left, w.dirty = false, map[string]bool{}, map[string][]string{}
+	w.all = false
+	w.left = map[string]bool{}
+	w.dirty = map[string][]string{}
 	w.mu.Unlock()
 	found, files := map[string]bool{}, map[string][]string{}
 	if w.Method == Off {
@@ -395,7 +402,9 @@ func (w *Watcher) batch() Batch {
 	// Directories that rest, or have used their turn, continue later.
 	now := time.Now()
 	maps.DeleteFunc(w.rests, func(_ string, until time.Time) bool { return until.Before(now) })
-	took, later, next := map[string]time.Duration{}, map[string][]string{}, maxRest
+	took := map[string]time.Duration{}
+	later := map[string][]string{}
+	next := maxRest
 	for _, name := range slices.Sorted(maps.Keys(dirty)) {
 		t := top(name)
 		if wait := w.rests[t].Sub(now); wait > 0 {

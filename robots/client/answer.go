@@ -34,7 +34,11 @@ const (
 	Successful
 )
 
-var accessNames = [...]string{Unreachable: "unreachable", Unavailable: "unavailable", Successful: "successful"}
+var accessNames = [...]string{
+	Unreachable: "unreachable",
+	Unavailable: "unavailable",
+	Successful:  "successful",
+}
 
 // String returns unreachable, unavailable or successful.
 func (a Access) String() string {
@@ -108,7 +112,9 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 // If-Modified-Since) was answered 304, with this header.
 func (a *HostRules) NotModified(header http.Header) *HostRules {
 	now := *a
-	now.Fetched, now.Stale, now.Err = time.Now(), false, nil
+	now.Fetched = time.Now()
+	now.Stale = false
+	now.Err = nil
 	now.schedule(header)
 	return &now
 }
@@ -124,10 +130,14 @@ func (a *HostRules) schedule(header http.Header) {
 }
 
 // bind finds the rules of the robot.
-func (a *HostRules) bind(robot robots.Robot) { a.robot, a.rules = robot, a.File.For(robot) }
+func (a *HostRules) bind(robot robots.Robot) {
+	a.robot, a.rules = robot, a.File.For(robot)
+}
 
 // Allowed reports whether the robot may fetch a selector, or a URL of the host.
-func (a *HostRules) Allowed(selector string) bool { return a.Decide(selector).Allowed }
+func (a *HostRules) Allowed(selector string) bool {
+	return a.Decide(selector).Allowed
+}
 
 // Decide matches a selector with the file, or the part of a URL of the host that a
 // request names. It never allows a URL of another host, if the host is known: the rules of
@@ -161,7 +171,8 @@ func (a *HostRules) compared(sel string) string {
 	gopher := strings.HasPrefix(a.URL, "gopher")
 	if scheme, _, found := strings.Cut(sel, "://"); found {
 		scheme = strings.TrimSuffix(strings.ToLower(scheme), "s")
-		if u, _, err := parse(sel); err == nil && (scheme == "http" && !gopher || scheme == "gopher" && gopher) {
+		if u, _, err := parse(sel); err == nil &&
+			(scheme == "http" && !gopher || scheme == "gopher" && gopher) {
 			sel = target(u)
 		}
 	}
@@ -181,7 +192,9 @@ func (a *HostRules) Usage(path string) robots.Statement {
 
 // CrawlDelay returns the time that the host asks the robot to leave between two
 // requests; ok is false if it asks for none.
-func (a *HostRules) CrawlDelay() (delay time.Duration, ok bool) { return a.rules.CrawlDelay() }
+func (a *HostRules) CrawlDelay() (delay time.Duration, ok bool) {
+	return a.rules.CrawlDelay()
+}
 
 // Comments returns the Comment lines for the author of the robot (C9); a robot
 // should log them.
@@ -213,8 +226,12 @@ type stored struct {
 // MarshalJSON writes the answer, with the file.
 func (a *HostRules) MarshalJSON() ([]byte, error) {
 	s := stored{
-		Access: a.Access.String(), URL: a.URL, Fetched: a.Fetched, Stale: a.Stale,
-		Names: a.robot.Names, Categories: a.robot.Categories,
+		Access:     a.Access.String(),
+		URL:        a.URL,
+		Fetched:    a.Fetched,
+		Stale:      a.Stale,
+		Names:      a.robot.Names,
+		Categories: a.robot.Categories,
 	}
 	if a.origin != (dial.Origin{}) {
 		s.Origin = a.origin.String()
@@ -223,7 +240,8 @@ func (a *HostRules) MarshalJSON() ([]byte, error) {
 		s.Error = a.Err.Error()
 	}
 	if a.File != nil {
-		s.Dialect, s.Truncated, s.Text = a.File.Dialect().String(), a.File.Truncated(), a.File.AppendTo(nil)
+		s.Dialect, s.Truncated, s.Text = a.File.Dialect().String(), a.File.Truncated(),
+			a.File.AppendTo(nil)
 	}
 	return json.Marshal(s)
 }

@@ -135,7 +135,8 @@ func (c *Client) dropHost() bool {
 	for range min(maxLooked, len(c.cache.hosts)) {
 		e := c.cache.recent.Back()
 		h := e.Value.(*host)
-		if h.fetching == nil && !h.pace.busy(time.Now()) && (h.err == nil || c.now().Sub(h.Tried) >= h.Holdoff) {
+		if h.fetching == nil && !h.pace.busy(time.Now()) &&
+			(h.err == nil || c.now().Sub(h.Tried) >= h.Holdoff) {
 			c.dropFile(h)
 			c.cache.recent.Remove(e)
 			delete(c.cache.hosts, h.origin)

@@ -136,7 +136,8 @@ func (c *Client) robot() robots.Robot {
 // Gopher has no status. A busy server sends an error item, or closes the connection
 // without a byte; so do servers for what does not exist. A host that had a file is
 // unreachable then, and so is one that sends nothing for the first time.
-func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRules, validity, error) {
+func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRules,
+	validity, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()
 	none := HostRules{Access: Unavailable, Instead: fs.ErrNotExist}
@@ -153,7 +154,11 @@ func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRul
 		case err != nil:
 			return nil, valid, err
 		case !o.Gopher() || !f.Absent():
-			return &HostRules{Access: Successful, File: f, URL: u.String()}, valid, nil
+			return &HostRules{
+				Access: Successful,
+				File:   f,
+				URL:    u.String(),
+			}, valid, nil
 		default:
 			none.Instead = insteadOf(f)
 			if !errors.Is(none.Instead, fs.ErrNotExist) {
@@ -180,7 +185,8 @@ type past struct {
 }
 
 // readAt fetches and parses the document at one place.
-func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robots.File, validity, error) {
+func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robots.File,
+	validity, error) {
 	var body io.ReadCloser
 	var valid validity
 	var err error
@@ -198,7 +204,10 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 		return nil, valid, bounded(fmt.Errorf("reading %s: %w", u, err))
 	}
 	if c.Dialect == nil && f.Dialect() == robots.Gopher && GopherDialect(f) != robots.Gopher {
-		f = robots.Parser{Dialect: GopherDialect(f), Truncated: f.Truncated()}.Parse(f.AppendTo(nil))
+		f = robots.Parser{
+			Dialect:   GopherDialect(f),
+			Truncated: f.Truncated(),
+		}.Parse(f.AppendTo(nil))
 	}
 	return f, valid, nil
 }

@@ -33,10 +33,14 @@ func insteadOf(f *robots.File) error {
 type ErrorItem struct{ Text string }
 
 // Error shows the text.
-func (e *ErrorItem) Error() string { return fmt.Sprintf("received the error item %q", e.Text) }
+func (e *ErrorItem) Error() string {
+	return fmt.Sprintf("received the error item %q", e.Text)
+}
 
 // Is makes the error an fs.ErrNotExist.
-func (e *ErrorItem) Is(target error) bool { return target == fs.ErrNotExist && !ask.IsBusy(e.Text) }
+func (e *ErrorItem) Is(target error) bool {
+	return target == fs.ErrNotExist && !ask.IsBusy(e.Text)
+}
 
 // maxErrorText bounds the text of an error.
 const maxErrorText = 1 << 10
@@ -54,7 +58,8 @@ func bounded(err error) error {
 	}
 	b := &boundedError{text: truncate(text, maxErrorText)}
 	if untrusted {
-		b.cause = &tls.CertificateVerificationError{Err: errors.New(truncate(bad.Err.Error(), maxErrorText))}
+		b.cause = &tls.CertificateVerificationError{Err: errors.New(truncate(bad.Err.Error(),
+			maxErrorText))}
 	} else if status, ok := errors.AsType[*StatusError](err); ok {
 		b.cause = status
 	}

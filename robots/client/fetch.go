@@ -90,14 +90,17 @@ func (e *StatusError) absent() bool {
 // 9110, section 15.4): 300 leaves the choice open, 304 is no redirect.
 func isRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	}
 	return false
 }
 
 // Is makes the error an fs.ErrNotExist.
-func (e *StatusError) Is(target error) bool { return target == fs.ErrNotExist && e.absent() }
+func (e *StatusError) Is(target error) bool {
+	return target == fs.ErrNotExist && e.absent()
+}
 
 // refuses reports whether a status of HTTP or Gemini asks for fewer requests.
 func refuses(status int) bool {
@@ -141,7 +144,8 @@ func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (io.ReadCloser, error) 
 var errNotModified = errors.New("not modified")
 
 // fetch is Fetch for a document whose validity may be known.
-func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.ReadCloser, validity, error) {
+func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.ReadCloser,
+	validity, error) {
 	r, err := f.follow(ctx, u, known, nil)
 	if err != nil {
 		return nil, validity{}, err
@@ -158,7 +162,8 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.Rea
 // follow requests a document, and where redirects lead to, at most maxRedirects in a row:
 // the reply may be one redirect more. Before each request it asks admit, unless that is nil,
 // for the rules of the host.
-func (f *Fetcher) follow(ctx context.Context, u *url.URL, known validity, admit func(context.Context, *url.URL) (*HostRules, error)) (*Reply, error) {
+func (f *Fetcher) follow(ctx context.Context, u *url.URL, known validity,
+	admit func(context.Context, *url.URL) (*HostRules, error)) (*Reply, error) {
 	first, h := u, &hops{dial: f.Dial}
 	for redirects := 0; ; redirects++ {
 		var rules *HostRules
@@ -239,9 +244,14 @@ func (r *Reply) asRobotsFile(known validity) error {
 	case status == http.StatusNotModified && (known.ETag != "" || known.Modified != ""):
 		return errNotModified
 	case !isFile:
-		return &StatusError{Status: status, RetryAfter: r.slowDown(), astray: r.isRedirect() && r.redirect() == nil}
+		return &StatusError{
+			Status:     status,
+			RetryAfter: r.slowDown(),
+			astray:     r.isRedirect() && r.redirect() == nil,
+		}
 	case encoded(coding):
-		return fmt.Errorf("%w: it is in %.20q, which was not requested", robots.ErrUnreadable, coding)
+		return fmt.Errorf("%w: it is in %.20q, which was not requested",
+			robots.ErrUnreadable, coding)
 	}
 	return nil
 }
@@ -251,7 +261,8 @@ func (r *Reply) asRobotsFile(known validity) error {
 func encoded(coding string) bool {
 	for word := range strings.SplitSeq(strings.ToLower(coding), ",") {
 		switch strings.TrimPrefix(strings.TrimSpace(word), "x-") {
-		case "gzip", "compress", "deflate", "br", "zstd", "dcb", "dcz", "exi", "pack200-gzip", "aes128gcm":
+		case "gzip", "compress", "deflate", "br", "zstd", "dcb", "dcz", "exi",
+			"pack200-gzip", "aes128gcm":
 			return true
 		}
 	}
@@ -272,7 +283,8 @@ func (f *Fetcher) open(ctx context.Context, u *url.URL, h *hops, known validity)
 }
 
 // send connects and sends one line.
-func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Config, line string) (*ask.Reply, error) {
+func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Config,
+	line string) (*ask.Reply, error) {
 	o, err := dial.OriginOf(u, dial.FilePorts)
 	if err != nil {
 		return nil, err
@@ -280,7 +292,10 @@ func (f *Fetcher) send(ctx context.Context, u *url.URL, h *hops, config *tls.Con
 	if strings.ContainsAny(line, "\r\n\x00") {
 		return nil, errors.New("line end in the selector")
 	}
-	return ask.Dialer{Dial: h.connect, TLS: config}.Send(ctx, o.Address(), u.Scheme != "gopher", line+"\r\n", math.MaxInt64)
+	return ask.Dialer{
+		Dial: h.connect,
+		TLS:  config,
+	}.Send(ctx, o.Address(), u.Scheme != "gopher", line+"\r\n", math.MaxInt64)
 }
 
 // peeked is a body of which the beginning is read already.
@@ -316,7 +331,9 @@ func (f *Fetcher) gemini(ctx context.Context, u *url.URL, h *hops) (*Reply, erro
 		config = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} // #nosec G402: trust on first use is for VerifyConnection
 	}
 	plain := *u
-	plain.User, plain.Fragment, plain.RawFragment = nil, "", ""
+	plain.User = nil
+	plain.Fragment = ""
+	plain.RawFragment = ""
 	if plain.Path == "" {
 		plain.Path = "/"
 	}
@@ -330,9 +347,15 @@ func (f *Fetcher) gemini(ctx context.Context, u *url.URL, h *hops) (*Reply, erro
 	number, bad := strconv.ParseUint(status, 10, 7)
 	if err != nil || bad != nil || number < 10 || number > 69 {
 		_ = conn.Close()
-		return nil, fmt.Errorf("reading the header of the response %.40q: %w", line, cmp.Or(err, errors.New("no status")))
+		return nil, fmt.Errorf("reading the header of the response %.40q: %w", line,
+			cmp.Or(err, errors.New("no status")))
 	}
-	return &Reply{URL: u, Status: int(number), Meta: meta, Body: peeked{in, conn}}, nil
+	return &Reply{
+		URL:    u,
+		Status: int(number),
+		Meta:   meta,
+		Body:   peeked{in, conn},
+	}, nil
 }
 
 // http sends one request.
@@ -342,7 +365,11 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 		return nil, err
 	}
 	from, _ := ctx.Value(carriedKey{}).(carried)
-	for field, value := range map[string]string{"User-Agent": cmp.Or(from.agent, f.UserAgent), "If-None-Match": known.ETag, "If-Modified-Since": known.Modified} {
+	for field, value := range map[string]string{
+		"User-Agent":        cmp.Or(from.agent, f.UserAgent),
+		"If-None-Match":     known.ETag,
+		"If-Modified-Since": known.Modified,
+	} {
 		if value != "" {
 			req.Header.Set(field, value)
 		}
@@ -354,7 +381,8 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 
 	// Not by http.Client: its errors repeat a Location that does not parse.
 	resp, err := f.transport(h, from.transport).RoundTrip(req) //nolint:bodyclose // the caller closes Reply.Body
-	if bad, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(bad.RecordHeader[:]) == "HTTP/" {
+	if bad, ok := errors.AsType[tls.RecordHeaderError](err); ok &&
+		string(bad.RecordHeader[:]) == "HTTP/" {
 		err = http.ErrSchemeMismatch // as http.Client says it
 	}
 	if err != nil {
@@ -366,7 +394,13 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	if resp.Header == nil {
 		resp.Header = http.Header{}
 	}
-	return &Reply{URL: u, Status: resp.StatusCode, Meta: resp.Header.Get("Content-Type"), Header: resp.Header, Body: resp.Body}, nil
+	return &Reply{
+		URL:    u,
+		Status: resp.StatusCode,
+		Meta:   resp.Header.Get("Content-Type"),
+		Header: resp.Header,
+		Body:   resp.Body,
+	}, nil
 }
 
 // transport returns f.Transport or, if nil, the Base of a Transport that asks, or one for a
@@ -379,8 +413,12 @@ func (f *Fetcher) transport(h *hops, asking *Transport) http.RoundTripper {
 		return asking.Base
 	}
 	return &http.Transport{
-		DialContext: h.connect, TLSClientConfig: f.TLS, Proxy: http.ProxyFromEnvironment,
-		ForceAttemptHTTP2: true, DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader,
+		DialContext:            h.connect,
+		TLSClientConfig:        f.TLS,
+		Proxy:                  http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:      true,
+		DisableKeepAlives:      true,
+		MaxResponseHeaderBytes: maxHeader,
 	}
 }
 

@@ -55,7 +55,9 @@ func (e *TooSoon) Error() string {
 }
 
 // Is makes the error a context.DeadlineExceeded.
-func (e *TooSoon) Is(target error) bool { return target == context.DeadlineExceeded }
+func (e *TooSoon) Is(target error) bool {
+	return target == context.DeadlineExceeded
+}
 
 // update calls change with the lock held, but not for a nil Pace.
 func (p *Pace) update(change func()) {

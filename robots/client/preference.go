@@ -40,7 +40,9 @@ func (a *HostRules) Preferences(rawURL string, header http.Header) []Preference 
 	}
 
 	// What the file states.
-	place := func(line int, field string) string { return fmt.Sprintf("robots.txt:%d: %s", line, field) }
+	place := func(line int, field string) string {
+		return fmt.Sprintf("robots.txt:%d: %s", line, field)
+	}
 	for _, s := range a.Usage(rawURL) {
 		add(s.Key, s.Preference.String(), place(s.Line, "Content-Usage"))
 	}
@@ -94,7 +96,9 @@ func (a *HostRules) addressed(tag string) string {
 	if !found || readers.ProductToken(name) != name {
 		return tag
 	}
-	if !slices.ContainsFunc(a.robot.Names, func(own string) bool { return strings.EqualFold(own, name) }) {
+	if !slices.ContainsFunc(a.robot.Names, func(own string) bool {
+		return strings.EqualFold(own, name)
+	}) {
 		return ""
 	}
 	return rest

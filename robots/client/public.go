@@ -87,7 +87,8 @@ func isPublic(ip netip.Addr) bool {
 	case contains(sixToFour):
 		return isPublic(netip.AddrFrom4([4]byte(b[2:6])))
 	}
-	return !slices.ContainsFunc(notPublic, contains) || slices.ContainsFunc(publicAfterAll, contains)
+	return !slices.ContainsFunc(notPublic, contains) ||
+		slices.ContainsFunc(publicAfterAll, contains)
 }
 
 // DialPublic connects to public addresses only, not to a loopback, private, link-local or

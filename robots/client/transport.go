@@ -30,7 +30,8 @@ func (e *DeniedError) Error() string {
 	if e.Decision.Rule.Line == 0 {
 		return fmt.Sprintf("%s: robots.txt denies it: %s", url, e.Decision.Reason)
 	}
-	return fmt.Sprintf("%s: robots.txt denies it: line %d, %q", url, e.Decision.Rule.Line, truncate(e.Decision.Rule.Pattern, maxErrorText/16))
+	return fmt.Sprintf("%s: robots.txt denies it: line %d, %q", url, e.Decision.Rule.Line,
+		truncate(e.Decision.Rule.Pattern, maxErrorText/16))
 }
 
 // Is makes the error an ErrDenied.
@@ -133,7 +134,8 @@ func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
 	r, err := c.fetcher().follow(ctx, u, validity{}, c.admit)
 	if err == nil && r.redirect() != nil {
 		_ = r.Body.Close()
-		return nil, bounded(fmt.Errorf("fetching %s: more than %d redirects", u.Redacted(), maxRedirects))
+		return nil, bounded(fmt.Errorf("fetching %s: more than %d redirects",
+			u.Redacted(), maxRedirects))
 	}
 	return r, err
 }
@@ -227,7 +229,8 @@ func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
 
 	// One name for robots.txt and pages: the request's, if it holds the agent's.
 	agent := req.Header.Get("User-Agent")
-	if t.Client.Agent != "" && !strings.Contains(strings.ToLower(agent), strings.ToLower(t.Client.Agent)) {
+	if t.Client.Agent != "" &&
+		!strings.Contains(strings.ToLower(agent), strings.ToLower(t.Client.Agent)) {
 		agent = t.Client.Agent
 	}
 	ctx, cancel := req.Context(), func() {}
@@ -305,7 +308,8 @@ func (b *cancelingBody) Close() error {
 
 // CloseIdleConnections closes those of Base.
 func (t *Transport) CloseIdleConnections() {
-	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok && t.base() != http.RoundTripper(t) {
+	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok &&
+		t.base() != http.RoundTripper(t) {
 		base.CloseIdleConnections()
 	}
 }

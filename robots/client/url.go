@@ -20,7 +20,11 @@ func robotsURLs(o dial.Origin) []*url.URL {
 	host := strings.TrimSuffix(o.Address(), ":"+dial.FilePorts[o.Scheme])
 	var places []*url.URL
 	for _, path := range paths {
-		places = append(places, &url.URL{Scheme: o.Scheme, Host: host, Path: path})
+		places = append(places, &url.URL{
+			Scheme: o.Scheme,
+			Host:   host,
+			Path:   path,
+		})
 	}
 	return places
 }
@@ -99,7 +103,8 @@ func GopherDialect(f *robots.File) robots.Dialect {
 			if len(g.Agents) == 0 {
 				return robots.Gopher
 			}
-			web = web || r.Allow || strings.HasSuffix(r.Pattern, "$") || selector.Decoded(r.Pattern) != r.Pattern
+			web = web || r.Allow || strings.HasSuffix(r.Pattern, "$") ||
+				selector.Decoded(r.Pattern) != r.Pattern
 		}
 	}
 	if web {

@@ -56,7 +56,12 @@ func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnosti
 			return text, nil
 		}
 	}
-	c := converter{file: f, to: to, said: map[string]bool{}, seen: map[loss]bool{}}
+	c := converter{
+		file: f,
+		to:   to,
+		said: map[string]bool{},
+		seen: map[loss]bool{},
+	}
 	c.groups()
 	return c.out, c.lost
 }
@@ -69,7 +74,8 @@ func (c *converter) groups() {
 	own, loose := c.named()
 	for _, name := range names(c.file) {
 		if c.read > maxConverted {
-			c.lose(name.Line, "SIZE", "groups of more than %d bytes: those from %q on are left out", maxConverted, name.Token)
+			c.lose(name.Line, "SIZE", "groups of more than %d bytes: those from %q on are left out",
+				maxConverted, name.Token)
 			return
 		}
 		groups := own[strings.ToLower(name.Token)]
@@ -124,7 +130,9 @@ func names(f *robots.File) []robots.Agent {
 			}
 		}
 	}
-	slices.SortStableFunc(all[1:], func(a, b robots.Agent) int { return len(b.Token) - len(a.Token) })
+	slices.SortStableFunc(all[1:], func(a, b robots.Agent) int {
+		return len(b.Token) - len(a.Token)
+	})
 	return all
 }
 
@@ -136,7 +144,9 @@ type converted struct {
 
 func (c *converter) group(name robots.Agent, groups []robots.Group) {
 	rules := c.rules(groups)
-	two := c.to == readers.Extended && slices.ContainsFunc(rules, func(r converted) bool { return !r.shape.plain() })
+	two := c.to == readers.Extended && slices.ContainsFunc(rules, func(r converted) bool {
+		return !r.shape.plain()
+	})
 	c.heading(name, two)
 	c.precedence(name.Line, rules, two)
 	before := len(c.out)
@@ -174,7 +184,8 @@ func (c *converter) rules(groups []robots.Group) []converted {
 func (c *converter) heading(name robots.Agent, two bool) {
 	if c.to == readers.GopherStrict {
 		if name.Token != "*" {
-			c.lose(name.Line, "AGENT", "a strict robot takes the rules for %q as rules for all", name.Token)
+			c.lose(name.Line, "AGENT",
+				"a strict robot takes the rules for %q as rules for all", name.Token)
 		}
 		return
 	}
@@ -223,10 +234,14 @@ func (c *converter) rule(r converted, two bool) {
 		c.lose(r.rule.Line, "PATTERN", "%s: %q: %s", field, r.rule.Pattern, lost)
 	}
 	if c.escapes(r.rule.Pattern) {
-		c.lose(r.rule.Line, "PERCENT", "%s: %q: the escapes mean other bytes, or none, now", field, r.rule.Pattern)
+		c.lose(r.rule.Line, "PERCENT", "%s: %q: the escapes mean other bytes, or none, now", field,
+			r.rule.Pattern)
 	}
-	if c.file.Dialect() == readers.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") || c.to == readers.Veronica2 && strings.HasSuffix(p, "/") {
-		c.lose(r.rule.Line, "SLASH", "%s: %q covers the selector without its last slash to Veronica-2 only", field, r.rule.Pattern)
+	if c.file.Dialect() == readers.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") ||
+		c.to == readers.Veronica2 && strings.HasSuffix(p, "/") {
+		c.lose(r.rule.Line, "SLASH",
+			"%s: %q covers the selector without its last slash to Veronica-2 only", field,
+			r.rule.Pattern)
 	}
 	if p != "" {
 		c.line(field, p)
@@ -269,7 +284,8 @@ func (c *converter) usage(u robots.Usage) {
 	case c.file.Dialect() == c.to || u.Pattern == "":
 		c.line("Content-Usage", pattern+u.Value)
 	default:
-		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect(), readers.Version1)}, false)
+		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect(),
+			readers.Version1)}, false)
 		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
 			c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 			return
@@ -300,7 +316,8 @@ func (c *converter) escapes(p string) bool {
 	switch {
 	case raw(from) && raw(to), !from.Web() && !to.Web():
 		return false
-	case (from == readers.RFC9309 || to == readers.RFC9309) && strings.Contains(selector.Decoded(strings.ReplaceAll(p, "%25", "")), "%"):
+	case (from == readers.RFC9309 || to == readers.RFC9309) &&
+		strings.Contains(selector.Decoded(strings.ReplaceAll(p, "%25", "")), "%"):
 		return true
 	case from == readers.RFC9309 && to.Web():
 		return false
@@ -380,10 +397,19 @@ func (c *converter) lose(line int, code, format string, args ...any) {
 	}
 	if len(c.lost) >= maxLost {
 		if len(c.lost) == maxLost {
-			c.lost = append(c.lost, diag.Diagnostic{Code: "MORE", Severity: diag.Warning, Message: "further losses omitted"})
+			c.lost = append(c.lost, diag.Diagnostic{
+				Code:     "MORE",
+				Severity: diag.Warning,
+				Message:  "further losses omitted",
+			})
 		}
 		return
 	}
 	c.seen[loss{line, code}] = true
-	c.lost = append(c.lost, diag.Diagnostic{Line: line, Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
+	c.lost = append(c.lost, diag.Diagnostic{
+		Line:     line,
+		Code:     code,
+		Severity: diag.Warning,
+		Message:  fmt.Sprintf(format, args...),
+	})
 }

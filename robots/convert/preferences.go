@@ -33,7 +33,9 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	for _, g := range f.Groups() {
 		if n := len(g.Agents); n > 0 && site != nil {
 			r.behind[g.Agents[n-1].Line] = "Content-Usage: " + site.String() + "\n"
-			everybody = everybody || slices.ContainsFunc(g.Agents, func(a robots.Agent) bool { return a.Token == "*" })
+			everybody = everybody || slices.ContainsFunc(g.Agents, func(a robots.Agent) bool {
+				return a.Token == "*"
+			})
 		}
 	}
 	out = r.file(f)
@@ -73,7 +75,9 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	var site robots.Statement
 	place := 0
 	for _, g := range f.Groups() {
-		everybody := slices.ContainsFunc(g.Agents, func(a robots.Agent) bool { return a.Token == "*" })
+		everybody := slices.ContainsFunc(g.Agents, func(a robots.Agent) bool {
+			return a.Token == "*"
+		})
 		if everybody && place == 0 {
 			place = g.Agents[len(g.Agents)-1].Line
 		}
@@ -111,7 +115,12 @@ type rewriter struct {
 }
 
 func (r *rewriter) lose(line int, format string, args ...any) {
-	r.lost = append(r.lost, diag.Diagnostic{Code: "SIGNAL", Severity: diag.Warning, Line: line, Message: fmt.Sprintf(format, args...)})
+	r.lost = append(r.lost, diag.Diagnostic{
+		Code:     "SIGNAL",
+		Severity: diag.Warning,
+		Line:     line,
+		Message:  fmt.Sprintf(format, args...),
+	})
 }
 
 func agentsOf(g robots.Group) string {

@@ -25,14 +25,16 @@ func Token(f *robots.File) (readers.Crawler, []diag.Diagnostic) {
 		case r.shape.all():
 			crawler.Index = readers.IndexDeny
 		default:
-			c.lose(r.rule.Line, "PATTERN", "Disallow: %q: a network is indexed or not", r.rule.Pattern)
+			c.lose(r.rule.Line, "PATTERN", "Disallow: %q: a network is indexed or not",
+				r.rule.Pattern)
 		}
 	}
 	for _, name := range names(f)[1:] {
 		c.lose(name.Line, "AGENT", "the rules for %q", name.Token)
 	}
 	for l := range f.Lines() {
-		if name := strings.ToLower(l.Field); l.Kind == readers.KindField && name != "robot-version" {
+		if name := strings.ToLower(l.Field); l.Kind == readers.KindField &&
+			name != "robot-version" {
 			c.lose(l.Number, "FIELD", "the field %q", name)
 		}
 	}

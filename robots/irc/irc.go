@@ -44,7 +44,8 @@ type Visitor struct {
 
 // Crawler fetches the preference of the network of an irc or ircs URL. After an error the
 // preference is unknown, and a crawler must stay away.
-func (c *Visitor) Crawler(ctx context.Context, rawURL string) (readers.Crawler, []diag.Diagnostic, error) {
+func (c *Visitor) Crawler(ctx context.Context, rawURL string) (readers.Crawler,
+	[]diag.Diagnostic, error) {
 	_, o, err := dial.ParseURL(rawURL, dial.IRCPorts)
 	if err != nil {
 		return readers.Crawler{}, nil, err

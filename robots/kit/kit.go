@@ -41,7 +41,9 @@ type Case struct {
 func (c *Case) answers(allowed func(agent, selector string) bool) []string {
 	var rows []string
 	for _, agent := range c.Agents {
-		rows = append(rows, answer(c.Selectors, func(sel string) bool { return allowed(agent, sel) }))
+		rows = append(rows, answer(c.Selectors, func(sel string) bool {
+			return allowed(agent, sel)
+		}))
 	}
 	return rows
 }
@@ -60,7 +62,10 @@ func answer(selectors []string, allowed func(selector string) bool) string {
 // Fill records the decisions of all dialects that have rules and of all readers.
 func (c *Case) Fill() {
 	c.Usage = nil
-	if f := robots.Parse(readers.RFC9309, c.Robots); slices.ContainsFunc(f.Groups(), func(g robots.Group) bool { return len(g.Usages) > 0 }) {
+	if f := robots.Parse(readers.RFC9309, c.Robots); slices.ContainsFunc(f.Groups(),
+		func(g robots.Group) bool {
+			return len(g.Usages) > 0
+		}) {
 		for _, agent := range c.Agents {
 			row := make([]string, len(c.Selectors))
 			for i, sel := range c.Selectors {
@@ -69,7 +74,8 @@ func (c *Case) Fill() {
 			c.Usage = append(c.Usage, row)
 		}
 	}
-	c.Dialects, c.Readers, c.Together = map[string][]string{}, map[string][]string{}, maps.Clone(c.Together)
+	c.Dialects, c.Readers, c.Together = map[string][]string{}, map[string][]string{},
+		maps.Clone(c.Together)
 	for _, d := range readers.Dialects() {
 		f := robots.Parse(d, c.Robots)
 		c.Dialects[d.String()] = c.answers(f.Allowed)
@@ -149,7 +155,11 @@ func Write(dir string, tree []Case) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	files := map[string][]byte{"README.md": readme, "cases.jsonl": cases, "irc.jsonl": irc}
+	files := map[string][]byte{
+		"README.md":   readme,
+		"cases.jsonl": cases,
+		"irc.jsonl":   irc,
+	}
 	if len(tree) > 0 {
 		text, err := lines(tree)
 		if err != nil {
@@ -159,7 +169,11 @@ func Write(dir string, tree []Case) error {
 	}
 	for name := range files {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return &fs.PathError{Op: "write", Path: filepath.Join(dir, name), Err: fs.ErrExist}
+			return &fs.PathError{
+				Op:   "write",
+				Path: filepath.Join(dir, name),
+				Err:  fs.ErrExist,
+			}
 		}
 	}
 	for name, text := range files {

@@ -27,12 +27,17 @@ func Annotation(dir string, data []byte) []diag.Diagnostic {
 			text.WriteString("User-agent: " + line.Value)
 		case line.Kind == readers.KindAllow:
 			text.WriteString("Allow: " + line.Value)
-		case line.Kind == readers.KindUsage, line.Kind == readers.KindField && readers.KnownField(line.Field):
+		case line.Kind == readers.KindUsage, line.Kind == readers.KindField &&
+			readers.KnownField(line.Field):
 			text.WriteString(line.Field + ": " + trimBlanks(line.Value))
 		}
 		text.WriteByte('\n')
 	}
-	l := linter{dir: dir, file: robots.Parse(readers.RFC9309, []byte(text.String())), source: Lines(data)}
+	l := linter{
+		dir:    dir,
+		file:   robots.Parse(readers.RFC9309, []byte(text.String())),
+		source: Lines(data),
+	}
 	l.groups = l.file.Groups()
 	return l.find()
 }
@@ -54,7 +59,8 @@ func Lines(data []byte) iter.Seq2[readers.Line, bool] {
 }
 
 // nearMisses are the misspelt fields that count in an annotation.
-var nearMisses = []string{"user-agent", "disallow", "useragent", "user agent", "disalow", "dissallow", "dissalow", "diasllow", "disallaw"}
+var nearMisses = []string{"user-agent", "disallow", "useragent", "user agent", "disalow",
+	"dissallow", "dissalow", "diasllow", "disallaw"}
 
 // taken returns a line as gophd interprets it in an annotation.
 func taken(line readers.Line) (_ readers.Line, odd bool) {
@@ -96,18 +102,23 @@ func isFinal(line readers.Line) bool {
 
 // trimBlanks trims what some reader takes for a blank.
 func trimBlanks(s string) string {
-	return strings.TrimFunc(s, func(c rune) bool { return c == 0x1f || c == 0xfeff || unicode.IsSpace(c) })
+	return strings.TrimFunc(s, func(c rune) bool {
+		return c == 0x1f || c == 0xfeff || unicode.IsSpace(c)
+	})
 }
 
 // oddBlank reports blanks outside ASCII, which no author intends.
 func (l *linter) oddBlank(line readers.Line) {
 	switch {
 	case l.dir == "":
-		l.fault(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, surrounds the field or the value: some robots treat it as a part of them")
+		l.fault(line.Number, "R2-BLANK",
+			"a blank outside ASCII, such as a no-break space, surrounds the field or the value: some robots treat it as a part of them")
 	case line.Kind == readers.KindUsage:
-		l.fault(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, surrounds the field or the value: an n counts, a y may not")
+		l.fault(line.Number, "R2-BLANK",
+			"a blank outside ASCII, such as a no-break space, surrounds the field or the value: an n counts, a y may not")
 	default:
-		l.fault(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, surrounds the field or the value: it is left out")
+		l.fault(line.Number, "R2-BLANK",
+			"a blank outside ASCII, such as a no-break space, surrounds the field or the value: it is left out")
 	}
 }
 
@@ -118,7 +129,8 @@ func (l *linter) unaskable(line int, pattern string) {
 		return
 	}
 	if strings.ContainsAny(selector.Decoded(pattern), "\r\n\t\x00") {
-		l.fault(line, "R5-NEVER", "no client can request %q: it holds a line end, a tab or a NUL", pattern)
+		l.fault(line, "R5-NEVER",
+			"no client can request %q: it holds a line end, a tab or a NUL", pattern)
 	} else if strings.Contains(strings.ToUpper(pattern), "%2F") {
 		l.notice(line, "R6-ESCAPE", "%%2F in %q is a slash", pattern)
 	}

@@ -18,7 +18,8 @@ func (l *linter) group(i int, g robots.Group) {
 		l.empty(i, g)
 		l.purposes(g)
 		if g.Version == readers.Experimental {
-			l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL", "an odd version marks an experiment: the group is ignored")
+			l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL",
+				"an odd version marks an experiment: the group is ignored")
 		}
 	}
 	l.rules(g)
@@ -34,11 +35,13 @@ func (l *linter) outside(i int, g robots.Group) {
 	line := g.Rules[0].Line
 	switch {
 	case l.file.Dialect() == readers.Standard1994 && i > 0:
-		l.warn(line, "S1-OUTSIDE", "a blank line ended the record: the rule belongs to none and is ignored")
+		l.warn(line, "S1-OUTSIDE",
+			"a blank line ended the record: the rule belongs to none and is ignored")
 	case l.file.Dialect().Web():
 		l.warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
 	default:
-		l.notice(line, "R8-OUTSIDE", "a rule before any User-agent line binds everyone on Gopher, but readers that follow RFC 9309 ignore it")
+		l.notice(line, "R8-OUTSIDE",
+			"a rule before any User-agent line binds everyone on Gopher, but readers that follow RFC 9309 ignore it")
 	}
 }
 
@@ -76,12 +79,14 @@ func (l *linter) unreached(a robots.Agent) {
 	name := strings.ToLower(a.Token)
 	part, line := "", 0
 	for earlier, at := range l.named {
-		if earlier != "*" && earlier != "" && strings.Contains(name, earlier) && (line == 0 || at < line) {
+		if earlier != "*" && earlier != "" && strings.Contains(name, earlier) &&
+			(line == 0 || at < line) {
 			part, line = earlier, at
 		}
 	}
 	if line > 0 {
-		l.warn(a.Line, "S3-UNREACHED", "a robot that goes by the first record that fits never reaches %q: %q in line %d is a part of the name; put this record first", a.Token, part, line)
+		l.warn(a.Line, "S3-UNREACHED",
+			"a robot that goes by the first record that fits never reaches %q: %q in line %d is a part of the name; put this record first", a.Token, part, line)
 	}
 }
 
@@ -91,7 +96,9 @@ func (l *linter) stacked(g robots.Group, n int) {
 	a, before := g.Agents[n], g.Agents[n-1]
 	// Fields are in order of lines, and there may be as many as agents.
 	isApart := l.apart[a.Line]
-	at, _ := slices.BinarySearchFunc(g.Fields, before.Line, func(f robots.Field, line int) int { return f.Line - line })
+	at, _ := slices.BinarySearchFunc(g.Fields, before.Line, func(f robots.Field, line int) int {
+		return f.Line - line
+	})
 	for _, field := range g.Fields[at:] {
 		if isApart || field.Line > a.Line {
 			break
@@ -103,9 +110,14 @@ func (l *linter) stacked(g robots.Group, n int) {
 	}
 
 	// It is an error if that denies everything to every robot.
-	message := fmt.Sprintf("the group of %q has no rules, so it joins %q in line %d", before.Token, a.Token, a.Line)
-	isEverybody := slices.ContainsFunc(g.Agents[:n], func(a robots.Agent) bool { return a.Token == "*" })
-	if !isEverybody || !slices.ContainsFunc(g.Rules, func(r readers.Rule) bool { return !r.Allow && r.Pattern == "/" }) {
+	message := fmt.Sprintf("the group of %q has no rules, so it joins %q in line %d", before.Token,
+		a.Token, a.Line)
+	isEverybody := slices.ContainsFunc(g.Agents[:n], func(a robots.Agent) bool {
+		return a.Token == "*"
+	})
+	if !isEverybody || !slices.ContainsFunc(g.Rules, func(r readers.Rule) bool {
+		return !r.Allow && r.Pattern == "/"
+	}) {
 		l.warn(before.Line, "R9-SWALLOWED", "%s", message)
 		return
 	}
@@ -121,7 +133,9 @@ func (l *linter) purposes(g robots.Group) {
 	if l.file.Dialect().Reader().Names != readers.Token {
 		return
 	}
-	denies := slices.ContainsFunc(g.Rules, func(r readers.Rule) bool { return !r.Allow && r.Pattern != "" })
+	denies := slices.ContainsFunc(g.Rules, func(r readers.Rule) bool {
+		return !r.Allow && r.Pattern != ""
+	})
 	for _, a := range g.Agents {
 		name := strings.ToLower(a.Token)
 		isUse := slices.ContainsFunc(readers.Categories(), func(c readers.Category) bool {
@@ -130,9 +144,11 @@ func (l *linter) purposes(g robots.Group) {
 		switch {
 		case !isUse && !slices.Contains(robots.VirtualAgents(), name):
 		case !denies && len(g.Rules) > 0:
-			l.warn(a.Line, "PURPOSE", "%q is a purpose, not a robot: robots with it obey the group of their name, or of *, too, so this group opens nothing to them", a.Token)
+			l.warn(a.Line, "PURPOSE",
+				"%q is a purpose, not a robot: robots with it obey the group of their name, or of *, too, so this group opens nothing to them", a.Token)
 		case isUse:
-			l.notice(a.Line, "PURPOSE", "%q is a purpose, not a robot: robots that know purpose tokens obey this group besides their own; to others it says nothing", a.Token)
+			l.notice(a.Line, "PURPOSE",
+				"%q is a purpose, not a robot: robots that know purpose tokens obey this group besides their own; to others it says nothing", a.Token)
 		}
 	}
 }
@@ -141,9 +157,11 @@ func (l *linter) purposes(g robots.Group) {
 func (l *linter) duplicate(a robots.Agent, line int) {
 	switch l.file.Dialect() {
 	case readers.Standard1994, readers.Extended:
-		l.warn(a.Line, "S3-DUPLICATE", "%q was named in line %d: robots go by the first record", a.Token, line)
+		l.warn(a.Line, "S3-DUPLICATE",
+			"%q was named in line %d: robots go by the first record", a.Token, line)
 	default:
-		l.notice(a.Line, "R3-DUPLICATE", "%q was named in line %d: the groups are combined", a.Token, line)
+		l.notice(a.Line, "R3-DUPLICATE",
+			"%q was named in line %d: the groups are combined", a.Token, line)
 	}
 }
 
@@ -155,11 +173,13 @@ func (l *linter) empty(i int, g robots.Group) {
 	line := g.Agents[0].Line
 	if l.dir != "" {
 		if len(g.Fields) == 0 {
-			l.notice(line, "R1-EMPTY-GROUP", "a group without rules: its robots go by the lines for everybody")
+			l.notice(line, "R1-EMPTY-GROUP",
+				"a group without rules: its robots go by the lines for everybody")
 		}
 		return
 	}
-	if l.file.Dialect() == readers.Standard1994 && i+1 < len(l.groups) && len(l.groups[i+1].Agents) == 0 {
+	if l.file.Dialect() == readers.Standard1994 && i+1 < len(l.groups) &&
+		len(l.groups[i+1].Agents) == 0 {
 		l.warn(line, "S1-EMPTY-GROUP", "a blank line ends the record before its rules")
 		return
 	}
@@ -189,7 +209,8 @@ func (l *linter) rules(g robots.Group) {
 			continue
 		case twice && (hasRaw(same.Pattern) != hasRaw(r.Pattern)): // one is for readers that escape nothing
 		case twice && same.Pattern != r.Pattern:
-			l.notice(r.Line, "R5-DUPLICATE", "the same rule as in line %d, to readers that compare escapes", same.Line)
+			l.notice(r.Line, "R5-DUPLICATE",
+				"the same rule as in line %d, to readers that compare escapes", same.Line)
 		case twice:
 			l.warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", same.Line)
 		case both && (l.file.Dialect() == readers.RFC9309 || l.file.Dialect() == readers.Extended):
@@ -203,8 +224,10 @@ func (l *linter) rules(g robots.Group) {
 	l.everything(g)
 	for _, r := range g.Rules {
 		// A file for Gopher may state each rule without its slash, too.
-		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) && !twin && l.dir == "" {
-			l.warn(r.Line, "R5-NEVER", "the pattern %q can match nothing: paths begin with a slash", r.Pattern)
+		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) &&
+			!twin && l.dir == "" {
+			l.warn(r.Line, "R5-NEVER",
+				"the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
 	}
 }
@@ -222,7 +245,8 @@ func (l *linter) everything(g robots.Group) {
 	}
 	var open, shut readers.Rule
 	for _, r := range g.Rules {
-		if r.Pattern == "/" || strings.Trim(r.Pattern, "*") == "" && r.Pattern != "" || strings.HasPrefix(r.Pattern, "/*") && strings.Trim(r.Pattern[1:], "*") == "" {
+		if r.Pattern == "/" || strings.Trim(r.Pattern, "*") == "" && r.Pattern != "" ||
+			strings.HasPrefix(r.Pattern, "/*") && strings.Trim(r.Pattern[1:], "*") == "" {
 			best := &shut
 			if r.Allow {
 				best = &open
@@ -235,9 +259,12 @@ func (l *linter) everything(g robots.Group) {
 	switch {
 	case open.Line == 0 || shut.Line == 0 || open.Pattern == shut.Pattern: // the same pattern is reported elsewhere
 	case len(open.Pattern) >= len(shut.Pattern):
-		l.warn(shut.Line, "R5-NEVER", "Disallow: %s has no effect: Allow: %s in line %d covers every path, too, and wins", shut.Pattern, open.Pattern, open.Line)
+		l.warn(shut.Line, "R5-NEVER",
+			"Disallow: %s has no effect: Allow: %s in line %d covers every path, too, and wins",
+			shut.Pattern, open.Pattern, open.Line)
 	default:
-		l.warn(open.Line, "R5-NEVER", "Allow: %s has no effect: Disallow: %s in line %d covers every path, too, and is longer", open.Pattern, shut.Pattern, shut.Line)
+		l.warn(open.Line, "R5-NEVER",
+			"Allow: %s has no effect: Disallow: %s in line %d covers every path, too, and is longer", open.Pattern, shut.Pattern, shut.Line)
 	}
 }
 
@@ -254,7 +281,8 @@ func (l *linter) overruled(a, b readers.Rule, end bool) {
 		a, b = b, a
 	}
 	if end {
-		l.notice(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins, with readers that know Allow", b.Line)
+		l.notice(a.Line, "R5-NEVER",
+			"the Allow in line %d has the same pattern and wins, with readers that know Allow", b.Line)
 		return
 	}
 	l.warn(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins", b.Line)

@@ -48,8 +48,10 @@ func (l *linter) lines() {
 				break
 			}
 			l.field(line)
-			if l.file.Dialect() == readers.Extended && last != readers.KindAgent && strings.EqualFold(line.Field, "robot-version") {
-				l.warn(line.Number, "C3-PLACE", "Robot-version counts only directly after User-agent")
+			if l.file.Dialect() == readers.Extended && last != readers.KindAgent &&
+				strings.EqualFold(line.Field, "robot-version") {
+				l.warn(line.Number, "C3-PLACE",
+					"Robot-version counts only directly after User-agent")
 			}
 		}
 		last, blank = line.Kind, false
@@ -70,8 +72,11 @@ func (l *linter) bytes(line readers.Line) {
 	case strings.IndexByte(text, 0) >= 0:
 		l.warn(line.Number, "R2-BYTES", "a NUL byte: what follows in the line is not read")
 	case strings.ContainsAny(text, "\r\u0085\u2028\u2029"):
-		l.warn(line.Number, "G3-BYTES", "a CR, or a line end of Unicode, inside the line: some readers take it for a line end")
-	case strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && selector.IsControl(r) }):
+		l.warn(line.Number, "G3-BYTES",
+			"a CR, or a line end of Unicode, inside the line: some readers take it for a line end")
+	case strings.ContainsFunc(text, func(r rune) bool {
+		return r != '\t' && selector.IsControl(r)
+	}):
 		l.warn(line.Number, "R10-BYTES", "a control byte")
 	case !utf8.ValidString(text):
 		l.notice(line.Number, "R10-BYTES", "not UTF-8")
@@ -82,7 +87,8 @@ func (l *linter) malformed(line readers.Line) {
 	text := strings.TrimSpace(line.Text)
 	word, rest, _ := strings.Cut(text, " ")
 	if known := closest(word); known != "" {
-		l.fault(line.Number, "R2-NO-COLON", "no colon: write %q", strings.TrimSpace(known+": "+strings.TrimSpace(rest)))
+		l.fault(line.Number, "R2-NO-COLON", "no colon: write %q",
+			strings.TrimSpace(known+": "+strings.TrimSpace(rest)))
 		return
 	}
 	l.warn(line.Number, "R2-NO-COLON", "not a field and a value: the line is ignored")
@@ -94,11 +100,14 @@ func (l *linter) forgiven(line readers.Line) {
 	if line.Kind == readers.KindDisallow {
 		want = "Disallow"
 	}
-	if _, _, colon := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line.Text), line.Field), ":"); !colon {
-		l.fault(line.Number, "R2-NO-COLON", "no colon: Google and gophd read %q, others nothing", want+": "+line.Value)
+	if _, _, colon := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line.Text),
+		line.Field), ":"); !colon {
+		l.fault(line.Number, "R2-NO-COLON", "no colon: Google and gophd read %q, others nothing",
+			want+": "+line.Value)
 		return
 	}
-	l.fault(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not", line.Field, want)
+	l.fault(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not",
+		line.Field, want)
 }
 
 // field checks a line that is neither User-agent nor a rule.
@@ -108,10 +117,13 @@ func (l *linter) field(line readers.Line) {
 		return
 	}
 	if known := closest(line.Field); known != "" {
-		l.fault(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?", line.Field, known)
+		l.fault(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?",
+			line.Field, known)
 		return
 	}
-	l.warn(line.Number, "R9-UNKNOWN-FIELD", "unknown field %q: no robot known to gophd on %s reads it", line.Field, readers.FieldsChecked)
+	l.warn(line.Number, "R9-UNKNOWN-FIELD",
+		"unknown field %q: no robot known to gophd on %s reads it", line.Field,
+		readers.FieldsChecked)
 }
 
 // value checks the values of fields that take only some.
@@ -134,7 +146,8 @@ func (l *linter) value(line readers.Line) {
 	case "crawl-delay":
 		var delay time.Duration
 		if delay, err = readers.ParseCrawlDelay(line.Value); err == nil && delay >= 24*time.Hour {
-			l.warn(line.Number, "VALUE", "a delay of %.0f hours between two requests: write seconds; most robots take no such delay", delay.Hours())
+			l.warn(line.Number, "VALUE",
+				"a delay of %.0f hours between two requests: write seconds; most robots take no such delay", delay.Hours())
 		}
 	case "robot-version":
 		if _, ok := readers.ParseVersion(line.Value); !ok {
@@ -165,7 +178,8 @@ func (l *linter) sitemap(line readers.Line) {
 		l.warn(line.Number, "SITEMAP", "a Sitemap without a URL")
 	case err != nil || u.Scheme == "" || u.Host == "":
 		l.warn(line.Number, "SITEMAP", "the sitemap %q is no absolute URL", line.Value)
-	case !slices.Contains([]string{"http", "https", "gopher", "gophers", "gemini"}, strings.ToLower(u.Scheme)):
+	case !slices.Contains([]string{"http", "https", "gopher", "gophers", "gemini"},
+		strings.ToLower(u.Scheme)):
 		l.warn(line.Number, "SITEMAP", "robots fetch no sitemap by %s", u.Scheme)
 	}
 }
@@ -179,20 +193,27 @@ func (l *linter) agent(line readers.Line) {
 	case line.Value == "":
 		l.fault(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
 	case l.file.Dialect() == readers.GopherStrict:
-		l.notice(line.Number, "G10-IGNORED", "a strict robot ignores User-agent: the rules below bind everyone")
+		l.notice(line.Number, "G10-IGNORED",
+			"a strict robot ignores User-agent: the rules below bind everyone")
 	case l.dir != "" && strings.Contains(line.Value, ","):
-		l.notice(line.Number, "R3-AGENT", "each name of the list %q counts here; a line for each is what other programs read, too", line.Value)
+		l.notice(line.Number, "R3-AGENT",
+			"each name of the list %q counts here; a line for each is what other programs read, too", line.Value)
 		for name := range strings.SplitSeq(line.Value, ",") {
 			if readers.ProductToken(name) == "" {
 				l.fault(line.Number, "R3-AGENT", "%q names no robot", name)
 			}
 		}
 	case word == "":
-		l.fault(line.Number, "R3-AGENT", "%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
-	case l.dir != "" && !slices.ContainsFunc(strings.Fields(line.Value), func(w string) bool { return readers.ProductToken(w) != w }):
+		l.fault(line.Number, "R3-AGENT",
+			"%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
+	case l.dir != "" && !slices.ContainsFunc(strings.Fields(line.Value), func(w string) bool {
+		return readers.ProductToken(w) != w
+	}):
 		// A name with blanks, which gophd writes as it is and as its first word.
 	case readers.ProductToken(rest) != "" && d.Reader().Names != readers.Part:
-		l.warn(line.Number, "R3-AGENT", "of the list %q robots take only %q: write a User-agent line for each", line.Value, word)
+		l.warn(line.Number, "R3-AGENT",
+			"of the list %q robots take only %q: write a User-agent line for each",
+			line.Value, word)
 	case word != line.Value && d.Reader().Names != readers.Part:
 		l.cut[line.Number] = line.Value
 	}
@@ -215,7 +236,8 @@ func (l *linter) rule(line readers.Line) {
 	}
 	l.unaskable(line.Number, line.Value)
 	if line.Kind == readers.KindAllow && trimBlanks(line.Value) != line.Value {
-		l.warn(line.Number, "R2-BLANK", "a blank outside ASCII, such as a no-break space, is a part of the pattern")
+		l.warn(line.Number, "R2-BLANK",
+			"a blank outside ASCII, such as a no-break space, is a part of the pattern")
 	}
 	gopher := l.dir != "" || !d.Web()
 	if meant, why := Meant(line.Value, gopher); len(meant) > 0 {
@@ -223,31 +245,43 @@ func (l *linter) rule(line readers.Line) {
 		if !gopher && strings.HasSuffix(line.Value, ".*") && !strings.HasSuffix(line.Value, "/.*") {
 			severity = diag.Notice // perhaps all pages of one name, such as /index.*
 		}
-		l.add(severity, line.Number, "R7-MEANT", "%q: %s; did you mean %s?", line.Value, why, quoted(meant))
+		l.add(severity, line.Number, "R7-MEANT", "%q: %s; did you mean %s?", line.Value,
+			why, quoted(meant))
 	}
-	if words := strings.FieldsFunc(line.Value, func(r rune) bool { return r == ' ' || r == '\t' }); len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return w[0] != '/' && w[0] != '*' }) {
-		l.warn(line.Number, "R2-BLANK", "%d paths on one line are read as one pattern: write a line for each", len(words))
+	if words := strings.FieldsFunc(line.Value, func(r rune) bool {
+		return r == ' ' || r == '\t'
+	}); len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool {
+		return w[0] != '/' && w[0] != '*'
+	}) {
+		l.warn(line.Number, "R2-BLANK",
+			"%d paths on one line are read as one pattern: write a line for each", len(words))
 	} else if len(words) > 1 {
 		l.notice(line.Number, "R2-BLANK", "the pattern %q has a blank in it", line.Value)
 	}
-	if _, after, found := strings.Cut(line.Text, line.Value+"#"); found && line.Value != "" && d != readers.Extended {
-		l.notice(line.Number, "G9-COMMENT", "# starts a comment here: %q is no part of the pattern", "#"+strings.TrimRight(after, "\r\n"))
+	if _, after, found := strings.Cut(line.Text, line.Value+"#"); found && line.Value != "" &&
+		d != readers.Extended {
+		l.notice(line.Number, "G9-COMMENT", "# starts a comment here: %q is no part of the pattern",
+			"#"+strings.TrimRight(after, "\r\n"))
 	}
 }
 
 func (l *linter) gopherRule(line readers.Line) {
 	if line.Kind == readers.KindDisallow && line.Value == "" {
-		l.warn(line.Number, "G4-EMPTY", "an empty Disallow: no rule to most robots, but read literally it denies everything")
+		l.warn(line.Number, "G4-EMPTY",
+			"an empty Disallow: no rule to most robots, but read literally it denies everything")
 		return
 	}
-	if line.Kind == readers.KindDisallow && !strings.HasPrefix(strings.TrimPrefix(line.Text, "\ufeff"), "Disallow:") {
-		l.notice(line.Number, "G4-FORM", "a strict robot looks for lines that start with \"Disallow:\"")
+	if line.Kind == readers.KindDisallow &&
+		!strings.HasPrefix(strings.TrimPrefix(line.Text, "\ufeff"), "Disallow:") {
+		l.notice(line.Number, "G4-FORM",
+			"a strict robot looks for lines that start with \"Disallow:\"")
 	}
 	if strings.HasSuffix(line.Value, "$") {
 		l.notice(line.Number, "G8-WILDCARD", "$ is an ordinary byte: there is no end anchor")
 	}
 	if len(line.Value) > longPattern {
-		l.notice(line.Number, "G6-LONG", "%d bytes: a selector has no more than %d", len(line.Value), longPattern)
+		l.notice(line.Number, "G6-LONG", "%d bytes: a selector has no more than %d",
+			len(line.Value), longPattern)
 	}
 }
 
@@ -259,14 +293,20 @@ func (l *linter) webRule(line readers.Line) {
 	switch {
 	case p == "", l.noPath(p) && l.dir == "":
 		return
-	case l.file.Dialect() == readers.RFC9309 && len(l.dir) < 2 && (p == "/robots.txt" || p == "/robots.txt$"):
-		l.warn(line.Number, "R5-NEVER", "%q never decides about the robots file itself, which may always be fetched", p)
-	case (l.file.Dialect() == readers.Standard1994 || l.file.Dialect() == readers.Gemini) && strings.ContainsAny(p, "*$"):
+	case l.file.Dialect() == readers.RFC9309 && len(l.dir) < 2 &&
+		(p == "/robots.txt" || p == "/robots.txt$"):
+		l.warn(line.Number, "R5-NEVER",
+			"%q never decides about the robots file itself, which may always be fetched", p)
+	case (l.file.Dialect() == readers.Standard1994 || l.file.Dialect() == readers.Gemini) &&
+		strings.ContainsAny(p, "*$"):
 		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
-	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p, "%") && badEscape.MatchString(p):
-		l.warn(line.Number, "R6-ESCAPE", "a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
+	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p, "%") &&
+		badEscape.MatchString(p):
+		l.warn(line.Number, "R6-ESCAPE",
+			"a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
 	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
-		l.notice(line.Number, "R7-WILDCARD", "$ means the end only at the end of a pattern; write %%24 for the byte")
+		l.notice(line.Number, "R7-WILDCARD",
+			"$ means the end only at the end of a pattern; write %%24 for the byte")
 	}
 }
 
@@ -277,7 +317,8 @@ func closest(name string) string {
 	if name == "usage-agent" || name == "agent" || name == "user" {
 		return "User-agent"
 	}
-	for _, known := range []string{"Disallow", "Allow", "User-agent", "Sitemap", "Crawl-delay", "Request-rate", "Visit-time", "Robot-version", "Comment"} {
+	for _, known := range []string{"Disallow", "Allow", "User-agent", "Sitemap", "Crawl-delay",
+		"Request-rate", "Visit-time", "Robot-version", "Comment"} {
 		if diag.Distance(name, strings.ToLower(known), 3) <= min(2, len(known)/4) {
 			return known
 		}

@@ -51,13 +51,16 @@ const (
 // that their author meant, by the file's own dialect and in the order of lines. A nil
 // File has none. The diagnostics do not name the file.
 func File(f *robots.File) []diag.Diagnostic {
-	l := linter{file: f, source: func(yield func(readers.Line, bool) bool) {
-		for line := range f.Lines() {
-			if _, odd := taken(line); !yield(line, odd) {
-				return
+	l := linter{
+		file: f,
+		source: func(yield func(readers.Line, bool) bool) {
+			for line := range f.Lines() {
+				if _, odd := taken(line); !yield(line, odd) {
+					return
+				}
 			}
-		}
-	}}
+		},
+	}
 	if l.groups = f.Groups(); l.nothing() { // so its lines and its size do not matter
 		return l.found
 	}
@@ -67,9 +70,13 @@ func File(f *robots.File) []diag.Diagnostic {
 
 // find checks the lines and the groups.
 func (l *linter) find() []diag.Diagnostic {
-	l.named, l.cut, l.apart = map[string]int{}, map[int]string{}, map[int]bool{}
+	l.named = map[string]int{}
+	l.cut = map[int]string{}
+	l.apart = map[int]bool{}
 	l.lines()
-	if l.dir == "" && !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Rules) > 0 }) {
+	if l.dir == "" && !slices.ContainsFunc(l.groups, func(g robots.Group) bool {
+		return len(g.Rules) > 0
+	}) {
 		l.fold()
 	}
 	for i, g := range l.groups {
@@ -78,18 +85,23 @@ func (l *linter) find() []diag.Diagnostic {
 
 	if l.more > 0 {
 		l.found = append(l.found, diag.Diagnostic{
-			Code: "MORE", Severity: diag.Warning,
-			Message: fmt.Sprintf("%d more diagnostics are left out", l.more),
+			Code:     "MORE",
+			Severity: diag.Warning,
+			Message:  fmt.Sprintf("%d more diagnostics are left out", l.more),
 		})
 	}
-	slices.SortStableFunc(l.found, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(l.found, func(a, b diag.Diagnostic) int {
+		return cmp.Compare(a.Line, b.Line)
+	})
 	return l.found
 }
 
 // fold replaces the diagnostics of meaningless lines by one, for a file without a rule: a
 // text in which some line happens to look like a field.
 func (l *linter) fold() {
-	meaningless := func(d diag.Diagnostic) bool { return d.Code == "R9-UNKNOWN-FIELD" || d.Code == "R2-NO-COLON" }
+	meaningless := func(d diag.Diagnostic) bool {
+		return d.Code == "R9-UNKNOWN-FIELD" || d.Code == "R2-NO-COLON"
+	}
 	n, line := l.more, 0
 	for _, d := range l.found {
 		if meaningless(d) {
@@ -98,7 +110,8 @@ func (l *linter) fold() {
 	}
 	if n > 1 {
 		l.found, l.more = slices.DeleteFunc(l.found, meaningless), 0
-		l.warn(line, "G1-ABSENT", "no line is a rule, and %d lines from here on mean nothing to robots", n)
+		l.warn(line, "G1-ABSENT",
+			"no line is a rule, and %d lines from here on mean nothing to robots", n)
 	}
 }
 
@@ -123,13 +136,17 @@ func (l *linter) nothing() bool {
 	}
 	page := false
 	for line := range l.file.Lines() {
-		if text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(line.Text, "\ufeff"))); text != "" {
-			page = strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") || strings.HasPrefix(text, "<?xml") || strings.HasPrefix(text, "<head")
+		if text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(line.Text,
+			"\ufeff"))); text != "" {
+			page = strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") ||
+				strings.HasPrefix(text, "<?xml") || strings.HasPrefix(text, "<head")
 			break
 		}
 	}
 	switch {
-	case page && !slices.ContainsFunc(l.groups, func(g robots.Group) bool { return len(g.Agents) > 0 }):
+	case page && !slices.ContainsFunc(l.groups, func(g robots.Group) bool {
+		return len(g.Agents) > 0
+	}):
 		l.warn(0, "G1-ABSENT", "a web page, not a robots file: robots take the host for one without rules")
 		return true
 	case l.file.Absent() && l.file.Size() > 0:
@@ -159,5 +176,10 @@ func (l *linter) add(s diag.Severity, line int, code, format string, args ...any
 		l.more++
 		return
 	}
-	l.found = append(l.found, diag.Diagnostic{Code: code, Severity: s, Line: line, Message: fmt.Sprintf(format, args...)})
+	l.found = append(l.found, diag.Diagnostic{
+		Code:     code,
+		Severity: s,
+		Line:     line,
+		Message:  fmt.Sprintf(format, args...),
+	})
 }

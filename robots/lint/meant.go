@@ -33,15 +33,18 @@ func Meant(pattern string, gopher bool) (meant []string, why string) {
 	body, whole := strings.CutSuffix(p, "$")
 	switch {
 	case strings.HasSuffix(body, ".*"):
-		p, why = body[:len(body)-2], "the dot is an ordinary byte, so only names with a dot there match"
+		p = body[:len(body)-2]
+		why = "the dot is an ordinary byte, so only names with a dot there match"
 	case strings.HasSuffix(body, ".+"):
 		p, why = body[:len(body)-2], "a dot and a plus sign are ordinary bytes"
 	case class.MatchString(body):
-		p, why = body[:class.FindStringIndex(body)[0]], "[ and ] are ordinary bytes"
+		p = body[:class.FindStringIndex(body)[0]]
+		why = "[ and ] are ordinary bytes"
 	case gopher && strings.HasSuffix(p, "/?"):
 		p, why = p[:len(p)-1], "? is an ordinary byte"
 	case gopher && whole && len(body) > 1 && strings.HasSuffix(body, "/"):
-		p, why = body, "$ ends the selector, so only the menu itself matches, and nothing below it"
+		p = body
+		why = "$ ends the selector, so only the menu itself matches, and nothing below it"
 	}
 	if p == pattern || p == "" {
 		return nil, ""

@@ -21,7 +21,8 @@ func (l *linter) usages(g robots.Group) {
 		}
 		pattern := readers.NormalPattern(u.Pattern)
 		if first, again := lines[pattern]; again {
-			l.notice(u.Line, "U5-DUPLICATE", "the same path as in line %d: the most restrictive value of each key holds", first)
+			l.notice(u.Line, "U5-DUPLICATE",
+				"the same path as in line %d: the most restrictive value of each key holds", first)
 			continue
 		}
 		if lines[pattern] = u.Line; pattern == "" {
@@ -40,7 +41,8 @@ func (l *linter) usages(g robots.Group) {
 		l.forgets(u, general, withheld)
 	}
 	if len(g.Usages) > 0 && len(g.Agents) > 0 && len(g.Rules) == 0 {
-		l.notice(g.Usages[0].Line, "U1-USAGE-ALONE", "a group with preferences and no rule: its robots may fetch everything, and no other group binds them")
+		l.notice(g.Usages[0].Line, "U1-USAGE-ALONE",
+			"a group with preferences and no rule: its robots may fetch everything, and no other group binds them")
 	}
 }
 
@@ -48,29 +50,38 @@ func (l *linter) usages(g robots.Group) {
 func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil {
-		l.fault(u.Line, "U2-USAGE", "%q is neither a dictionary of preferences nor a path and a dictionary: the line is ignored", u.Value)
+		l.fault(u.Line, "U2-USAGE",
+			"%q is neither a dictionary of preferences nor a path and a dictionary: the line is ignored", u.Value)
 		return nil, false
 	}
 	if at := strings.IndexAny(u.Pattern, "*$"); l.dir != "" && at >= 0 {
-		l.fault(u.Line, "U2-USAGE", "a path of Content-Usage has no * and no $: an n counts for %q, a y does not", u.Pattern[:at])
+		l.fault(u.Line, "U2-USAGE",
+			"a path of Content-Usage has no * and no $: an n counts for %q, a y does not",
+			u.Pattern[:at])
 	}
 	l.unaskable(u.Line, u.Pattern)
 	switch unknown := readers.UnknownKeys(u.Value); len(unknown) {
 	case 0:
 	case 1:
-		l.notice(u.Line, "U3-USAGE-KEY", "%q is not in the vocabulary of %s: robots ignore it", unknown[0], readers.VocabularyChecked)
+		l.notice(u.Line, "U3-USAGE-KEY", "%q is not in the vocabulary of %s: robots ignore it",
+			unknown[0], readers.VocabularyChecked)
 	default:
-		l.notice(u.Line, "U3-USAGE-KEY", "%q and %d more are not in the vocabulary of %s: robots ignore them", unknown[0], len(unknown)-1, readers.VocabularyChecked)
+		l.notice(u.Line, "U3-USAGE-KEY",
+			"%q and %d more are not in the vocabulary of %s: robots ignore them", unknown[0],
+			len(unknown)-1, readers.VocabularyChecked)
 	}
 	for _, p := range s {
 		switch c, _ := readers.CategoryOf(p.Key); {
 		case c.Instead != "":
-			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: write %q, as since %s", p.Key, c.Instead, c.Until)
+			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: write %q, as since %s",
+				p.Key, c.Instead, c.Until)
 		case c.Until != "":
-			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft; the draft of %s has nothing like it", p.Key, c.Until)
+			l.notice(u.Line, "U3-USAGE-KEY",
+				"%q is of an older draft; the draft of %s has nothing like it", p.Key, c.Until)
 		}
 		if p.Preference == robots.Unstated {
-			l.warn(u.Line, "U4-USAGE-VALUE", "the value of %q is neither y nor n: nothing is stated", p.Key)
+			l.warn(u.Line, "U4-USAGE-VALUE",
+				"the value of %q is neither y nor n: nothing is stated", p.Key)
 		}
 	}
 	return s, true
@@ -85,7 +96,9 @@ func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 	}
 	for _, key := range withheld {
 		if s.Of(key) == robots.Unstated {
-			l.warn(u.Line, "U4-USAGE-FORGETS", "below %q only this line counts: %s=n of line %d does not hold there", u.Pattern, key, general.Line)
+			l.warn(u.Line, "U4-USAGE-FORGETS",
+				"below %q only this line counts: %s=n of line %d does not hold there", u.Pattern,
+				key, general.Line)
 		}
 	}
 }
@@ -101,9 +114,11 @@ func (l *linter) signal(line readers.Line) {
 	for _, s := range readers.ParseSignals(line.Value) {
 		switch {
 		case s.Category.Signal == "":
-			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", s.Key, strings.Join(keys, ", "))
+			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", s.Key,
+				strings.Join(keys, ", "))
 		case !s.IsValid():
-			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", s.Key, s.Value, strings.Join(s.Category.Values, " or "))
+			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", s.Key, s.Value,
+				strings.Join(s.Category.Values, " or "))
 		}
 	}
 }

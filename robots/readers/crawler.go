@@ -155,7 +155,8 @@ func (d *crawlerData) addIndex(value string) {
 		d.deny = true
 	case strings.EqualFold(value, "deny"):
 		d.deny = true
-		d.report("I3-INDEX-VALUE", "index is %q: taken as deny, which is written in lower case", value)
+		d.report("I3-INDEX-VALUE",
+			"index is %q: taken as deny, which is written in lower case", value)
 	default:
 		d.badIndex = true
 		d.report("I3-INDEX-VALUE", "index is %q: want allow or deny", value)
@@ -166,7 +167,8 @@ func (d *crawlerData) addIndex(value string) {
 func (d *crawlerData) parseCooldown(value string) time.Duration {
 	if !digits(value) {
 		d.report("I6-COOLDOWN-VALUE",
-			"cooldown is %q, not a number of seconds: taken as %d", value, int(DefaultCooldown.Seconds()))
+			"cooldown is %q, not a number of seconds: taken as %d", value,
+			int(DefaultCooldown.Seconds()))
 		return DefaultCooldown
 	}
 	seconds, err := strconv.ParseInt(value, 10, 64)
@@ -197,5 +199,9 @@ func (d *crawlerData) result() (Crawler, []diag.Diagnostic) {
 
 // report adds a diagnostic that rests on a requirement.
 func (d *crawlerData) report(code, format string, args ...any) {
-	d.problems = append(d.problems, diag.Diagnostic{Code: code, Severity: diag.Warning, Message: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, diag.Diagnostic{
+		Code:     code,
+		Severity: diag.Warning,
+		Message:  fmt.Sprintf(format, args...),
+	})
 }

@@ -76,7 +76,10 @@ func (d Dialect) Reader() Reader {
 		d = Gopher
 	}
 	r := dialectRows[d]
-	r.Name, r.Dialect, r.Bare, r.Forms = d.String(), d, true, rawForm
+	r.Name = d.String()
+	r.Dialect = d
+	r.Bare = true
+	r.Forms = rawForm
 	if d == RFC9309 {
 		r.Forms = normalForm
 	}
@@ -92,10 +95,33 @@ var dialectRows = [...]Reader{
 	Gopher:       {Groups: true, Ends: UsageField, Loose: true, Star: true},
 	GopherStrict: {Loose: true, Star: true},
 	Veronica2:    {Groups: true, Loose: true, Star: true, Below: true},
-	RFC9309:      {Groups: true, Ends: UsageField, Allow: true, Star: true, Dollar: true, Escapes: Letter, Web: true},
-	Standard1994: {Groups: true, Names: Part, Exact: true, First: true, Blank: true, Web: true},
-	Extended:     {Groups: true, Names: Part, Exact: true, First: true, Ends: AnyField, Allow: true, Web: true},
-	Gemini:       {Groups: true, Web: true},
+	RFC9309: {
+		Groups:  true,
+		Ends:    UsageField,
+		Allow:   true,
+		Star:    true,
+		Dollar:  true,
+		Escapes: Letter,
+		Web:     true,
+	},
+	Standard1994: {
+		Groups: true,
+		Names:  Part,
+		Exact:  true,
+		First:  true,
+		Blank:  true,
+		Web:    true,
+	},
+	Extended: {
+		Groups: true,
+		Names:  Part,
+		Exact:  true,
+		First:  true,
+		Ends:   AnyField,
+		Allow:  true,
+		Web:    true,
+	},
+	Gemini: {Groups: true, Web: true},
 }
 
 // Version is the meaning that Robot-version gives to a group of [Extended] (C3).

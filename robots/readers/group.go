@@ -133,10 +133,14 @@ func (g *grouper) add(l *Line) {
 		g.named = g.named && by.ends != AnyField && by.ends != UsageField
 	case KindField:
 		g.begin(true)
-		if g.after == KindAgent && by.dialect == Extended && strings.EqualFold(l.Field, "robot-version") {
+		if g.after == KindAgent && by.dialect == Extended &&
+			strings.EqualFold(l.Field, "robot-version") {
 			g.file.Groups[g.now].Version, _ = ParseVersion(l.Value)
 		}
-		if by.ends == AnyField || by.ends == RateFields && (strings.EqualFold(l.Field, "crawl-delay") || strings.EqualFold(l.Field, "request-rate")) {
+		if by.ends == AnyField ||
+			by.ends == RateFields &&
+				(strings.EqualFold(l.Field, "crawl-delay") ||
+					strings.EqualFold(l.Field, "request-rate")) {
 			g.named, g.ruled = false, true
 		}
 		g.record(l)
@@ -166,7 +170,8 @@ func (g *grouper) record(l *Line) {
 
 func (g *grouper) end() {
 	if g.now >= 0 && !g.ruled {
-		g.file.Records, g.file.Groups = g.file.Records[:g.file.Groups[g.now].From], g.file.Groups[:g.now]
+		g.file.Records, g.file.Groups = g.file.Records[:g.file.Groups[g.now].From],
+			g.file.Groups[:g.now]
 	}
 	g.now, g.named = -1, false
 }
@@ -180,7 +185,9 @@ func (by grouping) split(l Line) (parts []Line) {
 	if !strings.ContainsAny(l.Text, pythonLineEnds) {
 		return []Line{l}
 	}
-	for text := range strings.FieldsFuncSeq(l.Text, func(c rune) bool { return strings.ContainsRune(pythonLineEnds, c) }) {
+	for text := range strings.FieldsFuncSeq(l.Text, func(c rune) bool {
+		return strings.ContainsRune(pythonLineEnds, c)
+	}) {
 		for part := range NewScanner(by.dialect, true, text).Lines() {
 			part.Number, part.Text = l.Number, text
 			part.Value = strings.TrimFunc(part.Value, isPythonSpace)
@@ -192,7 +199,9 @@ func (by grouping) split(l Line) (parts []Line) {
 
 const pythonLineEnds = "\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
-func isPythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
+func isPythonSpace(c rune) bool {
+	return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f
+}
 
 // Choose returns the groups that bind a robot, in the order of the file; named reports
 // whether one of them names it.
@@ -233,13 +242,17 @@ func (r Reader) sort(f *Grouped, robot string) (own, whole, others, loose []int)
 	word, _, _ := strings.Cut(lower, "/")
 	for i := range f.Groups {
 		g := &f.Groups[i]
-		if g.Loose && slices.ContainsFunc(f.Members(i), func(rec Record) bool { return rec.Kind != KindField }) {
+		if g.Loose && slices.ContainsFunc(f.Members(i), func(rec Record) bool {
+			return rec.Kind != KindField
+		}) {
 			loose = append(loose, i)
 		}
 		if g.Loose || g.Version == Experimental {
 			continue
 		}
-		fits, exact, all := false, false, false
+		fits := false
+		exact := false
+		all := false
 		for _, rec := range f.Members(i) {
 			if rec.Kind != KindAgent {
 				continue
@@ -375,7 +388,12 @@ func (r Reader) RulesOf(f *Grouped, groups []int) (rules []Rule) {
 			}
 			allow := rec.Kind == KindAllow || r.Choice == FirstMatch && unquote(rec.Value) == ""
 			if !allow || r.Allow {
-				rules = append(rules, Rule{Allow: allow, Pattern: rec.Value, Line: int(rec.Line), version: f.Groups[g].Version})
+				rules = append(rules, Rule{
+					Allow:   allow,
+					Pattern: rec.Value,
+					Line:    int(rec.Line),
+					version: f.Groups[g].Version,
+				})
 			}
 		}
 	}

@@ -21,7 +21,8 @@ const (
 	KindField                     // any other field, known or not
 )
 
-var kindNames = [...]string{"blank", "comment", "malformed", "user-agent", "allow", "disallow", "content-usage", "field"}
+var kindNames = [...]string{"blank", "comment", "malformed", "user-agent", "allow", "disallow",
+	"content-usage", "field"}
 
 // String names the kind in lower case.
 func (k LineKind) String() string {
@@ -66,8 +67,13 @@ type Scanner struct {
 // NewScanner reads text. A literal scanner forgives no misspelt field.
 func NewScanner(d Dialect, literal bool, text string) Scanner {
 	return Scanner{
-		dialect: d, forgiving: d == RFC9309 && !literal, text: text,
-		lf: seeker{'\n', -1}, cr: seeker{'\r', -1}, nul: seeker{0, -1}, hash: seeker{'#', -1},
+		dialect:   d,
+		forgiving: d == RFC9309 && !literal,
+		text:      text,
+		lf:        seeker{'\n', -1},
+		cr:        seeker{'\r', -1},
+		nul:       seeker{0, -1},
+		hash:      seeker{'#', -1},
 	}
 }
 
@@ -133,7 +139,8 @@ func (s *Scanner) Next() (l Line, ok bool) {
 	case colon <= 0:
 		l.Kind = KindMalformed
 	default:
-		l.Field, l.Value, l.content = trimBlanks(content[:colon]), trimBlanks(content[colon+1:]), content
+		l.Field, l.Value, l.content = trimBlanks(content[:colon]),
+			trimBlanks(content[colon+1:]), content
 		l.Kind = s.kindOf(l.Field)
 		if l.Kind == KindField && s.forgiving {
 			l.Kind = misspelt(l.Field)
@@ -199,7 +206,8 @@ func misspelt(field string) LineKind {
 			return KindAgent
 		}
 	}
-	for _, disallow := range []string{"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"} {
+	for _, disallow := range []string{"disallow", "dissallow", "dissalow", "disalow",
+		"diasllow", "disallaw"} {
 		if rest, ok := strings.CutPrefix(field, disallow); ok && !strings.ContainsAny(rest, " \t") {
 			return KindDisallow
 		}
@@ -262,7 +270,8 @@ func ProductToken(name string) string {
 }
 
 func isTokenByte(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_'
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' ||
+		c == '.' || c == '_'
 }
 
 // knownFields are the fields besides the three that make groups and rules, and

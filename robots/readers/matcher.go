@@ -45,7 +45,9 @@ func (p *bytePairs) add(text string) {
 	}
 }
 
-func (p *bytePairs) includes(q *bytePairs) bool { return q[0]&^p[0]|q[1]&^p[1] == 0 }
+func (p *bytePairs) includes(q *bytePairs) bool {
+	return q[0]&^p[0]|q[1]&^p[1] == 0
+}
 
 // Matcher prepares rules of a file for decisions. Of rules that say the same it keeps the
 // first.
@@ -85,7 +87,8 @@ func sortRules(list []MatchRule) {
 		if c := cmp.Compare(b.Size, a.Size); c != 0 {
 			return c
 		}
-		return cmp.Or(slices.Compare(a.Pieces, b.Pieces), compareBools(a.Whole, b.Whole), compareBools(a.Allow, b.Allow), cmp.Compare(a.Ref, b.Ref))
+		return cmp.Or(slices.Compare(a.Pieces, b.Pieces), compareBools(a.Whole, b.Whole),
+			compareBools(a.Allow, b.Allow), cmp.Compare(a.Ref, b.Ref))
 	})
 }
 
@@ -101,11 +104,16 @@ func compareBools(a, b bool) int {
 
 // repeats reports whether both rules say the same.
 func (rule *MatchRule) repeats(o *MatchRule) bool {
-	return rule.Allow == o.Allow && rule.Size == o.Size && rule.Whole == o.Whole && slices.Equal(rule.Pieces, o.Pieces)
+	return rule.Allow == o.Allow && rule.Size == o.Size && rule.Whole == o.Whole &&
+		slices.Equal(rule.Pieces, o.Pieces)
 }
 
 func (r Reader) matcher(list []MatchRule) *Matcher {
-	m := &Matcher{reader: r, rules: list, heads: make([]firstPiece, 0, len(list))}
+	m := &Matcher{
+		reader: r,
+		rules:  list,
+		heads:  make([]firstPiece, 0, len(list)),
+	}
 	for i := range m.rules {
 		rule := &m.rules[i]
 		if len(rule.Pieces) > 1 && m.pairs == nil {
@@ -174,7 +182,9 @@ func (m *Matcher) Find(form string) (best *MatchRule) {
 
 // Rank returns the rule that decides about a form of a selector, and the one that would
 // decide without it and without what only repeats it; nil if there is none.
-func (m *Matcher) Rank(form string) (best, second *MatchRule) { return m.rank(form, true) }
+func (m *Matcher) Rank(form string) (best, second *MatchRule) {
+	return m.rank(form, true)
+}
 
 func (m *Matcher) rank(form string, both bool) (best, second *MatchRule) {
 	t := ranking{reader: &m.reader}
@@ -254,7 +264,8 @@ func (m *Matcher) pairsOf(form string) (have bytePairs) {
 
 // Rank is [Matcher.Rank] for one question about the rules of groups: to make a Matcher
 // takes longer. Some patterns compare another form: formFor returns it.
-func (r Reader) Rank(f *Grouped, groups []int, form string, formFor func(pattern string) string) (best, second *MatchRule) {
+func (r Reader) Rank(f *Grouped, groups []int, form string,
+	formFor func(pattern string) string) (best, second *MatchRule) {
 	t := ranking{reader: &r}
 	var patterns []Pattern
 	for _, g := range groups {
@@ -266,7 +277,12 @@ func (r Reader) Rank(f *Grouped, groups []int, form string, formFor func(pattern
 				continue
 			}
 			form := formFor(rec.Value)
-			rule := Rule{Allow: rec.Kind == KindAllow, Pattern: rec.Value, Line: int(rec.Line), version: f.Groups[g].Version}
+			rule := Rule{
+				Allow:   rec.Kind == KindAllow,
+				Pattern: rec.Value,
+				Line:    int(rec.Line),
+				version: f.Groups[g].Version,
+			}
 			patterns = r.appendPatterns(patterns[:0], rule)
 			for _, p := range patterns {
 				n := p.covers(form)

@@ -6,7 +6,11 @@ import "strings"
 // the text.
 func ParsePattern(text string) Pattern {
 	body, whole := strings.CutSuffix(text, "$")
-	p := Pattern{Pieces: strings.Split(body, "*"), Whole: whole, Size: len(text)}
+	p := Pattern{
+		Pieces: strings.Split(body, "*"),
+		Whole:  whole,
+		Size:   len(text),
+	}
 	if n := len(p.Pieces); n > 1 && p.Pieces[n-1] == "" {
 		p.Whole = false // any bytes, and the end
 	}
@@ -150,7 +154,8 @@ func (p *Pattern) Meeting(q *Pattern) (list []Pattern, ok bool) {
 	for i := range all {
 		covered := false
 		for j := range all {
-			covered = covered || i != j && all[j].Covers(&all[i]) && (j < i || !all[i].Covers(&all[j]))
+			covered = covered || i != j && all[j].Covers(&all[i]) &&
+				(j < i || !all[i].Covers(&all[j]))
 		}
 		if !covered {
 			list = append(list, all[i])

@@ -15,7 +15,9 @@ import (
 
 // NormalPath returns the normal form of a path with its query (R6), as RFC 9309
 // compares it.
-func NormalPath(path string) string { return string(selector.AppendNormal(nil, path)) }
+func NormalPath(path string) string {
+	return string(selector.AppendNormal(nil, path))
+}
 
 // NormalPattern returns the normal form of a pattern (R6). It
 // normalises each piece between the stars like a path, and keeps a final $. The

@@ -305,7 +305,9 @@ const (
 )
 
 // Patterns returns the patterns a reader compares for a rule; none if it has no effect.
-func (r Reader) Patterns(rule Rule) []Pattern { return r.appendPatterns(nil, rule) }
+func (r Reader) Patterns(rule Rule) []Pattern {
+	return r.appendPatterns(nil, rule)
+}
 
 func (r *Reader) appendPatterns(list []Pattern, rule Rule) []Pattern {
 	if rule.Pattern == "" && r.Choice != FirstMatch { // to whom it is a rule that opens all
@@ -333,7 +335,8 @@ func (r *Reader) appendPatterns(list []Pattern, rule Rule) []Pattern {
 		}
 		list = append(list, p)
 	}
-	if bare, ok := strings.CutSuffix(rule.Pattern, "/"); r.Below && ok && bare != "" && !strings.HasSuffix(bare, "*") {
+	if bare, ok := strings.CutSuffix(rule.Pattern, "/"); r.Below && ok && bare != "" &&
+		!strings.HasSuffix(bare, "*") {
 		list = append(list, Pattern{strings.Split(bare, "*"), true, len(rule.Pattern)})
 	}
 	if r.Index && rule.Allow {

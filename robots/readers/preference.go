@@ -32,18 +32,86 @@ var yesNo = []string{"yes", "no"}
 
 // A test compares categories with the editions in testdata/vocabulary.jsonl.
 var categories = []Category{
-	{Key: "search", Signal: "search", Since: "2025-06-18", Values: yesNo, Meaning: "to build a search index, and to show links and short excerpts"},
-	{Key: "train-ai", Signal: "ai-train", Since: "2025-07-20", Values: yesNo, Meaning: "to train or fine-tune AI models"},
-	{Key: "ai-use", Signal: "ai-input", Since: "2026-09-14", Values: yesNo, Meaning: "as input to AI models, such as for generated answers"},
-	{Signal: "use", Since: "2026-07-01", Values: []string{"immediate", "reference", "full"}, Meaning: "how much of the content may be shown"},
-	{Key: "ai", Since: "2025-06-18", Until: "2025-07-20", Instead: "train-ai", Meaning: "to train AI models"},
-	{Key: "genai", Since: "2025-06-18", Until: "2025-07-20", Instead: "train-ai", Meaning: "to train generative AI models"},
-	{Key: "inference", Since: "2025-06-18", Until: "2025-07-20", Instead: "ai-use", Meaning: "as input to AI models"},
-	{Key: "tdm", Since: "2025-06-18", Until: "2025-07-20", Meaning: "text and data mining"},
-	{Key: "all", Since: "2025-07-20", Until: "2025-09-05", Meaning: "any automated processing"},
-	{Key: "train-genai", Since: "2025-07-20", Until: "2025-10-23", Instead: "train-ai", Meaning: "to train generative AI models"},
-	{Key: "bots", Since: "2025-09-05", Until: "2025-11-28", Meaning: "any automated processing"},
-	{Key: "ai-output", Since: "2025-10-23", Until: "2025-11-28", Instead: "ai-use", Meaning: "to generate the output of AI systems"},
+	{
+		Key:     "search",
+		Signal:  "search",
+		Since:   "2025-06-18",
+		Values:  yesNo,
+		Meaning: "to build a search index, and to show links and short excerpts",
+	},
+	{
+		Key:     "train-ai",
+		Signal:  "ai-train",
+		Since:   "2025-07-20",
+		Values:  yesNo,
+		Meaning: "to train or fine-tune AI models",
+	},
+	{
+		Key:     "ai-use",
+		Signal:  "ai-input",
+		Since:   "2026-09-14",
+		Values:  yesNo,
+		Meaning: "as input to AI models, such as for generated answers",
+	},
+	{
+		Signal:  "use",
+		Since:   "2026-07-01",
+		Values:  []string{"immediate", "reference", "full"},
+		Meaning: "how much of the content may be shown",
+	},
+	{
+		Key:     "ai",
+		Since:   "2025-06-18",
+		Until:   "2025-07-20",
+		Instead: "train-ai",
+		Meaning: "to train AI models",
+	},
+	{
+		Key:     "genai",
+		Since:   "2025-06-18",
+		Until:   "2025-07-20",
+		Instead: "train-ai",
+		Meaning: "to train generative AI models",
+	},
+	{
+		Key:     "inference",
+		Since:   "2025-06-18",
+		Until:   "2025-07-20",
+		Instead: "ai-use",
+		Meaning: "as input to AI models",
+	},
+	{
+		Key:     "tdm",
+		Since:   "2025-06-18",
+		Until:   "2025-07-20",
+		Meaning: "text and data mining",
+	},
+	{
+		Key:     "all",
+		Since:   "2025-07-20",
+		Until:   "2025-09-05",
+		Meaning: "any automated processing",
+	},
+	{
+		Key:     "train-genai",
+		Since:   "2025-07-20",
+		Until:   "2025-10-23",
+		Instead: "train-ai",
+		Meaning: "to train generative AI models",
+	},
+	{
+		Key:     "bots",
+		Since:   "2025-09-05",
+		Until:   "2025-11-28",
+		Meaning: "any automated processing",
+	},
+	{
+		Key:     "ai-output",
+		Since:   "2025-10-23",
+		Until:   "2025-11-28",
+		Instead: "ai-use",
+		Meaning: "to generate the output of AI systems",
+	},
 }
 
 // Categories lists the known categories, current ones first.
@@ -84,7 +152,9 @@ func ParseSignals(value string) []Signal {
 }
 
 // IsValid reports whether a category has the key, with this value.
-func (s Signal) IsValid() bool { return slices.Contains(s.Category.Values, s.Value) }
+func (s Signal) IsValid() bool {
+	return slices.Contains(s.Category.Values, s.Value)
+}
 
 // Preference is a site's preference for one category of use.
 type Preference uint8

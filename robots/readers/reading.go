@@ -33,7 +33,9 @@ func index(f *Grouped) *named {
 	n := &named{Grouped: f, byName: map[string][]int{}}
 	for i := range f.Groups {
 		names := namesOf(f, i)
-		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return name == "" || strings.ContainsAny(name, "*%") }) {
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool {
+			return name == "" || strings.ContainsAny(name, "*%")
+		}) {
 			n.always = append(n.always, i)
 			continue
 		}
@@ -142,4 +144,6 @@ func (r *Reading) Agent(agent string) *Matcher {
 
 // Allowed reports whether the named robot may fetch a selector. An empty selector, or
 // one that ends in a slash, counts as a menu, any other as a text.
-func (r *Reading) Allowed(agent, selector string) bool { return r.Agent(agent).Allowed(selector) }
+func (r *Reading) Allowed(agent, selector string) bool {
+	return r.Agent(agent).Allowed(selector)
+}

@@ -47,7 +47,8 @@ func run(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeLimit)
 	defer cancel()
 	script := env["SCRIPT_FILENAME"]
-	cmd := exec.CommandContext(ctx, script, search, arguments, env["SERVER_NAME"], env["SERVER_PORT"], env["TRAVERSAL"], env["SELECTOR"])
+	cmd := exec.CommandContext(ctx, script, search, arguments, env["SERVER_NAME"],
+		env["SERVER_PORT"], env["TRAVERSAL"], env["SELECTOR"])
 	cmd.Dir = filepath.Dir(script)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "REMOTE_ADDR=" + r.RemoteAddr}
 	for name, value := range env {

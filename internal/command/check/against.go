@@ -105,8 +105,17 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	c := &comparing{checking: base, comparison: with, url: u, front: &gopher.Front{Host: base.host},
-		own: map[string]bool{strings.ToLower(u.Host): true}, known: map[string]bool{}, gone: map[string]bool{}, absent: map[string]string{}, less: map[string][]menu.Item{}}
+	c := &comparing{
+		checking:   base,
+		comparison: with,
+		url:        u,
+		front:      &gopher.Front{Host: base.host},
+		own:        map[string]bool{strings.ToLower(u.Host): true},
+		known:      map[string]bool{},
+		gone:       map[string]bool{},
+		absent:     map[string]string{},
+		less:       map[string][]menu.Item{},
+	}
 	if o.Host != "" {
 		c.own[strings.ToLower(o.Host)] = true
 	}
@@ -121,9 +130,12 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		return nil, errors.Join(err, stop())
 	}
 	for sel, links := range c.less { // gophd may have nothing at their ends
-		lost := slices.DeleteFunc(links, func(it menu.Item) bool { return c.gone[resource(it.Selector)] })
+		lost := slices.DeleteFunc(links, func(it menu.Item) bool {
+			return c.gone[resource(it.Selector)]
+		})
 		if len(lost) > 0 {
-			c.found(sel, diag.Error, codeLess, "%s not in gophd's menu, the first: %s %.60q", diag.Count(len(lost), "link is", "links are"), lost[0].Selector, lost[0].Label)
+			c.found(sel, diag.Error, codeLess, "%s not in gophd's menu, the first: %s %.60q",
+				diag.Count(len(lost), "link is", "links are"), lost[0].Selector, lost[0].Label)
 		}
 	}
 	r := c.done()
@@ -156,7 +168,9 @@ func (c *comparing) enqueue(links ...menu.Item) {
 	for _, it := range links {
 		sel := it.Selector
 		if c.known[sel] || len(c.known) >= maxAsked || len(sel) > maxSelector ||
-			c.rules != nil && sel != "" && !c.rules.Allowed(selector.Canonical(strings.Trim(sel, "/"), strings.HasSuffix(sel, "/"))) {
+			c.rules != nil && sel != "" &&
+				!c.rules.Allowed(selector.Canonical(strings.Trim(sel, "/"),
+					strings.HasSuffix(sel, "/"))) {
 			continue
 		}
 		sel = strings.Clone(sel)
@@ -229,7 +243,8 @@ func (c *comparing) one(it menu.Item) error {
 	case it.Type == menu.TypeMenu:
 		c.compareMenus(it.Selector, old, ours)
 	case !bytes.Equal(plainText(old), plainText(ours)):
-		c.found(it.Selector, diag.Warning, codeText, "the other server sends %d bytes, gophd %d", len(old), len(ours))
+		c.found(it.Selector, diag.Warning, codeText, "the other server sends %d bytes, gophd %d",
+			len(old), len(ours))
 	}
 	return nil
 }
@@ -251,7 +266,8 @@ func (c *comparing) compareMenus(sel string, old, ours []byte) {
 		c.less[sel] = less[:min(len(less), maxAsked)]
 	}
 	if len(more) > 0 {
-		c.found(sel, diag.Notice, codeMore, "%s only in gophd's menu, the first: %s", diag.Count(len(more), "link is", "links are"), more[0].Selector)
+		c.found(sel, diag.Notice, codeMore, "%s only in gophd's menu, the first: %s",
+			diag.Count(len(more), "link is", "links are"), more[0].Selector)
 	}
 	if len(less)+len(more) == 0 && !slices.EqualFunc(theirs, links, sameLink) {
 		c.found(sel, diag.Notice, codeOrder, "the same links in another order")
@@ -268,7 +284,8 @@ func (c *comparing) nameItself(root []byte) {
 	all, best := 0, ""
 	for line := range strings.Lines(string(root)) {
 		it, err := menu.ParseItem(line)
-		if err != nil || it.Type == menu.TypeInfo || it.Type == menu.TypeError || isURL(it.Selector) {
+		if err != nil || it.Type == menu.TypeInfo || it.Type == menu.TypeError ||
+			isURL(it.Selector) {
 			continue
 		}
 		all++
@@ -282,7 +299,8 @@ func (c *comparing) nameItself(root []byte) {
 	if best != "" && !c.own[best] && counts[best]*2 > all {
 		c.own[best] = true
 		c.result.Host = best
-		c.found("", diag.Notice, codeHost, "the server calls itself %s: links to that name are compared", best)
+		c.found("", diag.Notice, codeHost,
+			"the server calls itself %s: links to that name are compared", best)
 	}
 }
 
@@ -322,7 +340,8 @@ func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, replyTime)
 	defer cancel()
-	body, err = ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)), c.url.TLS, sel+"\r\n", maxReply)
+	body, err = ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)),
+		c.url.TLS, sel+"\r\n", maxReply)
 	if c.ctx.Err() != nil {
 		return nil, c.ctx.Err()
 	}
@@ -344,7 +363,8 @@ func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 // isAbsent reports whether a reply is what the other server sends for a missing file with that
 // extension: some send a picture, gophernicus a line of text.
 func (c *comparing) isAbsent(sel string, old []byte) (bool, error) {
-	if bytes.HasPrefix(old, []byte("Error: ")) && bytes.Count(bytes.TrimSpace(old), []byte("\n")) == 0 {
+	if bytes.HasPrefix(old, []byte("Error: ")) &&
+		bytes.Count(bytes.TrimSpace(old), []byte("\n")) == 0 {
 		return true, nil
 	}
 	ext := strings.Clone(path.Ext(sel))
@@ -403,7 +423,8 @@ func resource(sel string) string {
 
 // sameLink reports whether two links lead to the same.
 func sameLink(a, b menu.Item) bool {
-	return resource(a.Selector) == resource(b.Selector) && (a.Type == menu.TypeMenu) == (b.Type == menu.TypeMenu)
+	return resource(a.Selector) == resource(b.Selector) &&
+		(a.Type == menu.TypeMenu) == (b.Type == menu.TypeMenu)
 }
 
 // missing returns the links of one menu that the other does not have.
@@ -435,7 +456,8 @@ func (c *comparing) classes(list []diag.Diagnostic) []Difference {
 		counts[Difference{Tree: p.Tree, Owner: p.Owner, Code: d.Code}]++
 	}
 	all := slices.SortedFunc(maps.Keys(counts), func(a, b Difference) int {
-		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner), strings.Compare(a.Code, b.Code))
+		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner),
+			strings.Compare(a.Code, b.Code))
 	})
 	for i, class := range all {
 		all[i].Count = counts[class]
@@ -447,7 +469,8 @@ func (c *comparing) classes(list []diag.Diagnostic) []Difference {
 func (r *Outcome) comparison(url string) string {
 	var b strings.Builder
 	for _, class := range r.Classes {
-		fmt.Fprintf(&b, "%s (%s): %d %s\n", diag.Printable(class.Tree), diag.Printable(class.Owner), class.Count, class.Code)
+		fmt.Fprintf(&b, "%s (%s): %d %s\n", diag.Printable(class.Tree), diag.Printable(class.Owner),
+			class.Count, class.Code)
 	}
 	differ := map[string]bool{}
 	for _, d := range r.Findings {
@@ -455,7 +478,8 @@ func (r *Outcome) comparison(url string) string {
 			differ[d.File] = true
 		}
 	}
-	fmt.Fprintf(&b, "%s: %s, %d with a difference", diag.Printable(url), diag.Count(r.Asked, "selector", "selectors"), len(differ))
+	fmt.Fprintf(&b, "%s: %s, %d with a difference", diag.Printable(url),
+		diag.Count(r.Asked, "selector", "selectors"), len(differ))
 	switch {
 	case r.Silent > 0:
 		fmt.Fprintf(&b, ", %d lost, %d not compared\n", r.Lost, r.Silent)

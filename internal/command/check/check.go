@@ -94,7 +94,8 @@ func (a *Amounts) add(b Amounts) {
 
 // String returns the counts of what was checked.
 func (a Amounts) String() string {
-	return diag.Count(a.Directories, "directory", "directories") + ", " + diag.Count(a.Files, "file", "files") + ", " + diag.Count(a.Menus, "menu", "menus")
+	return diag.Count(a.Directories, "directory", "directories") + ", " +
+		diag.Count(a.Files, "file", "files") + ", " + diag.Count(a.Menus, "menu", "menus")
 }
 
 // An Outcome is the result of a check.
@@ -142,15 +143,25 @@ type checking struct {
 
 // begin reads a tree, and makes a host that answers for it in this process. The caller must
 // call stop.
-func begin(ctx context.Context, dir, what string, o Options) (c *checking, stop func() error, err error) {
+func begin(ctx context.Context, dir, what string, o Options) (c *checking,
+	stop func() error, err error) {
 	o.Site.Watch = site.WatchOff
 	o.Site.Files = true
-	c = &checking{Options: o, ctx: ctx, linked: map[string]bool{}, listed: map[string]bool{}, seen: map[diag.Diagnostic]bool{}, parts: map[Part]*Part{}, users: map[int]string{}}
+	c = &checking{
+		Options: o,
+		ctx:     ctx,
+		linked:  map[string]bool{},
+		listed:  map[string]bool{},
+		seen:    map[diag.Diagnostic]bool{},
+		parts:   map[Part]*Part{},
+		users:   map[int]string{},
+	}
 	if c.site, err = site.Open(dir, o.Site); err != nil {
 		return nil, nil, err
 	}
 	shown := terminal.Progress(o.Progress, func() string {
-		return fmt.Sprintf("%s: %s read, %d checked", what, diag.Count(int(c.site.Scanned()), "directory", "directories"), c.checked.Load())
+		return fmt.Sprintf("%s: %s read, %d checked", what,
+			diag.Count(int(c.site.Scanned()), "directory", "directories"), c.checked.Load())
 	})
 	_, end, err := c.site.Read(ctx)
 	if err != nil {
@@ -164,8 +175,18 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking, stop 
 		c.host.Runner = c.programs
 	}
 	c.gopher = c.front("Gopher", &answer.Format{Seek: true})
-	c.gemini = c.front("Gemini", &answer.Format{Seek: true, Strict: true, Paths: true, Index: "index.gmi"})
-	c.web = c.front("the web", &answer.Format{Seek: true, Strict: true, Paths: true, Web: true})
+	c.gemini = c.front("Gemini", &answer.Format{
+		Seek:   true,
+		Strict: true,
+		Paths:  true,
+		Index:  "index.gmi",
+	})
+	c.web = c.front("the web", &answer.Format{
+		Seek:   true,
+		Strict: true,
+		Paths:  true,
+		Web:    true,
+	})
 	return c, func() error { shown(); return end() }, nil
 }
 
@@ -180,8 +201,16 @@ func (c *checking) add(d diag.Diagnostic) {
 	}
 }
 
-func (c *checking) find(severity diag.Severity, code, file string, line int, hint, format string, args ...any) {
-	c.add(diag.Diagnostic{Code: code, Severity: severity, File: file, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
+func (c *checking) find(severity diag.Severity, code, file string, line int, hint,
+	format string, args ...any) {
+	c.add(diag.Diagnostic{
+		Code:     code,
+		Severity: severity,
+		File:     file,
+		Line:     line,
+		Message:  fmt.Sprintf(format, args...),
+		Hint:     hint,
+	})
 }
 
 func (c *checking) done() *Outcome {

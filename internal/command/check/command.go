@@ -45,7 +45,12 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	o := Options{Host: c.Host, Progress: c.Err, Search: c.Serve.Search, Charset: c.Serve.Charset}
+	o := Options{
+		Host:     c.Host,
+		Progress: c.Err,
+		Search:   c.Serve.Search,
+		Charset:  c.Serve.Charset,
+	}
 	var err error
 	if o.Site, o.Programs, err = c.Serve.Parts(); err != nil {
 		return err
@@ -72,8 +77,10 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		result, err = examineSite(ctx, args[0], hosts, o)
 	}
 	if err != nil {
-		if info, failed := files.Stat(args[0]); errors.Is(err, fs.ErrNotExist) || failed == nil && !info.IsDir() {
-			return exit.Usagef("gophd check takes the directory that is to be served", "checking: %w", err)
+		if info, failed := files.Stat(args[0]); errors.Is(err, fs.ErrNotExist) ||
+			failed == nil && !info.IsDir() {
+			return exit.Usagef("gophd check takes the directory that is to be served",
+				"checking: %w", err)
 		}
 		return fmt.Errorf("checking: %w", err)
 	}
@@ -106,16 +113,21 @@ func (r *Outcome) text(dir string) string {
 	b.WriteString(findingsText(r.Findings))
 	for _, p := range r.Parts {
 		if len(r.Parts) > 1 {
-			fmt.Fprintf(&b, "%s (%s): %s: %d lost, %s\n", diag.Printable(p.Tree), diag.Printable(p.Owner), p.Amounts, p.Lost, diag.Count(p.Warnings, "warning", "warnings"))
+			fmt.Fprintf(&b, "%s (%s): %s: %d lost, %s\n", diag.Printable(p.Tree),
+				diag.Printable(p.Owner), p.Amounts, p.Lost,
+				diag.Count(p.Warnings, "warning", "warnings"))
 		}
 	}
 	fmt.Fprintf(&b, "%s: %s: ", diag.Printable(dir), r.Amounts)
 	if len(r.Findings) == 0 {
 		b.WriteString("served as they are\n")
 	} else {
-		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, diag.Count(count[diag.Warning], "warning", "warnings"), diag.Count(count[diag.Notice], "notice", "notices"))
+		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost,
+			diag.Count(count[diag.Warning], "warning", "warnings"),
+			diag.Count(count[diag.Notice], "notice", "notices"))
 	}
-	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes, diag.Count(r.Annotations, "annotation", "annotations"))
+	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes,
+		diag.Count(r.Annotations, "annotation", "annotations"))
 	return b.String()
 }
 

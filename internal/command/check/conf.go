@@ -14,7 +14,9 @@ type setting struct {
 	option, value string
 }
 
-func (s setting) String() string { return strings.TrimSpace(s.option + " " + s.value) }
+func (s setting) String() string {
+	return strings.TrimSpace(s.option + " " + s.value)
+}
 
 // A reading is what a file has for a server.
 type reading struct {
@@ -43,7 +45,8 @@ var (
 	quoted = regexp.MustCompile(`"([^"\n]*)"|'([^'\n]*)'`)
 
 	// The marks of a list ["-h", "x"] become blanks; quotation marks without a partner vanish.
-	listMarks  = strings.NewReplacer(`["`, ` "`, `['`, ` '`, "[\n", " \n", "[ ", "  ", `",`, `" `, `',`, `' `, `"]`, `" `, `']`, `' `)
+	listMarks = strings.NewReplacer(`["`, ` "`, `['`, ` '`, "[\n", " \n", "[ ", "  ", `",`, `" `,
+		`',`, `' `, `"]`, `" `, `']`, `' `)
 	quoteMarks = strings.NewReplacer(`"`, "", "'", "")
 )
 
@@ -65,7 +68,8 @@ func (s *former) lex(text string, line int, r *reading) (all []word) {
 		default:
 			if m := quoted.FindStringSubmatch(w); m != nil {
 				inner := strings.Fields(m[1] + m[2])
-				isCommand := slices.ContainsFunc(inner, s.isName) || optionWord.MatchString(m[1]+m[2])
+				isCommand := slices.ContainsFunc(inner, s.isName) ||
+					optionWord.MatchString(m[1]+m[2])
 				before, _, _ := strings.Cut(w, m[0])
 				if isCommand && (len(inner) > 1 || strings.HasSuffix(before, "=")) {
 					if before != "" {
@@ -91,14 +95,16 @@ func (s *former) lex(text string, line int, r *reading) (all []word) {
 func readWords(s *former, text string) (r reading) {
 	for i, line := range strings.Split(text, "\n") {
 		if m := listens.FindStringSubmatch(line); m != nil {
-			r.settings = append(r.settings, setting{i + 1, "ListenStream", strings.TrimPrefix(m[1]+":"+m[2], ":")})
+			r.settings = append(r.settings,
+				setting{i + 1, "ListenStream", strings.TrimPrefix(m[1]+":"+m[2], ":")})
 		}
 	}
 	words := s.lex(text, 1, &r)
 	at, assigned := 0, false // the line of the command's last word, 0 outside of commands
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		if name, value, ok := strings.Cut(w.text, "="); ok && optionWord.MatchString(value) && !optionWord.MatchString(name) {
+		if name, value, ok := strings.Cut(w.text, "="); ok && optionWord.MatchString(value) &&
+			!optionWord.MatchString(name) {
 			w.text, assigned = value, true // OPTIONS=-nu
 		}
 		switch {
@@ -138,10 +144,15 @@ func (s *former) option(words []word, i int) (g setting, last int) {
 	n, known := takes(option)
 	if !known && len(text) > 2 && text[1] != '-' {
 		if m, short := takes(text[:2]); short && m > 0 { // -p7070
-			option, value, joined, n, known = text[:2], text[2:], true, m, true
+			option = text[:2]
+			value = text[2:]
+			joined = true
+			n = m
+			known = true
 		}
 	}
-	if next := i + 1; !known && next < len(words) && words[next].line == words[i].line && !strings.HasPrefix(words[next].text, "-") {
+	if next := i + 1; !known && next < len(words) && words[next].line == words[i].line &&
+		!strings.HasPrefix(words[next].text, "-") {
 		n = 1 // most likely its value
 	}
 	g = setting{words[i].line, option, value}
@@ -167,7 +178,8 @@ func readLines(s *former, text string) (r reading) {
 		case !ok || strings.ContainsAny(strings.TrimSpace(name), " \t"):
 			r.doubt(i+1, line, "not a setting: NAME = VALUE is expected")
 		case strings.TrimSpace(value) != "":
-			r.settings = append(r.settings, setting{i + 1, strings.TrimSpace(name), strings.TrimSpace(value)})
+			r.settings = append(r.settings,
+				setting{i + 1, strings.TrimSpace(name), strings.TrimSpace(value)})
 		}
 	}
 	return r
@@ -274,7 +286,9 @@ func readBlocks(_ *former, text string) (r reading) {
 			words[i] = cmp.Or(macros[w], w)
 		}
 		option := gmidOption.FindString(strings.Join(words, " "))
-		words = slices.DeleteFunc(words[len(strings.Fields(option)):], func(w string) bool { return w == "{" })
+		words = slices.DeleteFunc(words[len(strings.Fields(option)):], func(w string) bool {
+			return w == "{"
+		})
 		value := strings.Join(words, "")
 		switch option {
 		case "":

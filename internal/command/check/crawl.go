@@ -36,7 +36,9 @@ func (silent) Answer(*answer.Asked) (*answer.Value, error) {
 }
 
 // Run prints nothing.
-func (silent) Run(*answer.Asked, string, string) (string, error) { return "", nil }
+func (silent) Run(*answer.Asked, string, string) (string, error) {
+	return "", nil
+}
 
 // A link is one of a map or a page, whose readers follow it as clients of a front.
 type link struct {
@@ -56,8 +58,14 @@ func (l *like) add(number int) {
 // menu makes a menu, or reads a page of Gemini, as the server does. It notes what is linked,
 // and reports lines of gophermaps that other servers show in another way. It returns the
 // comments of the directory's gophermap.
-func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (m menu.Menu, comments like) {
-	q := answer.Asked{Host: f.host, Request: f.request(""), View: f.view(), Format: f.form}
+func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (m menu.Menu,
+	comments like) {
+	q := answer.Asked{
+		Host:    f.host,
+		Request: f.request(""),
+		View:    f.view(),
+		Format:  f.form,
+	}
 	b := q.Builder()
 	first := len(f.links)
 	b.Linked = func(l menu.Link) { f.links = append(f.links, link{target(l), f}) }
@@ -82,7 +90,8 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 		case strings.Contains(line, "\t/./"), strings.Contains(line, "\t./"):
 			if !dotted[file] {
 				dotted[file] = true
-				f.find(diag.Notice, codeForm, file, number, "", "./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
+				f.find(diag.Notice, codeForm, file, number, "",
+					"./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
 			}
 		default:
 			f.mistyped(file, number, line)
@@ -94,10 +103,14 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 		f.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", diag.Cause(err))
 	}
 	for file, h := range headings {
-		f.find(diag.Notice, menu.CodeText, file, h.first, "", "%s with ## shown as text: only one # begins a comment", diag.Count(h.count, "line", "lines"))
+		f.find(diag.Notice, menu.CodeText, file, h.first, "",
+			"%s with ## shown as text: only one # begins a comment",
+			diag.Count(h.count, "line", "lines"))
 	}
 	for _, d := range m.Problems {
-		linked := slices.ContainsFunc(f.links[first:], func(l link) bool { return l.Program && l.File == d.File && l.Line == d.Line })
+		linked := slices.ContainsFunc(f.links[first:], func(l link) bool {
+			return l.Program && l.File == d.File && l.Line == d.Line
+		})
 		if d.Code == menu.CodeProgram && (linked || f.answers("/"+d.File)) {
 			continue // found elsewhere
 		}
@@ -126,7 +139,8 @@ func (f *front) scripted(file, command string) string {
 		return "gophd -fastcgi menus=SOCKET runs it"
 	}
 	script := path.Base(words[0]) + ".sh"
-	return diag.Command("printf", `%s\n`, "#!/bin/sh", command) + " >" + diag.Command("./"+script) + " && " + diag.Command("chmod", "+x", "./"+script) +
+	return diag.Command("printf", `%s\n`, "#!/bin/sh", command) + " >" + diag.Command("./"+script) +
+		" && " + diag.Command("chmod", "+x", "./"+script) +
 		fmt.Sprintf("; write %q, and gophd -fastcgi menus=SOCKET runs it", "="+script)
 }
 
@@ -140,7 +154,9 @@ var (
 // page notes what a page in HTML or Markdown links, as a browser reads it.
 func (f *front) page(name string) {
 	text, _ := f.view().ReadFile(name)
-	text = unread.ReplaceAllFunc(text, func(s []byte) []byte { return bytes.Repeat([]byte("\n"), bytes.Count(s, []byte("\n"))) })
+	text = unread.ReplaceAllFunc(text, func(s []byte) []byte {
+		return bytes.Repeat([]byte("\n"), bytes.Count(s, []byte("\n")))
+	})
 	on := f.web
 	if f == f.gemini {
 		on = f
@@ -151,7 +167,15 @@ func (f *front) page(name string) {
 		for _, m := range reference.FindAllSubmatch(line, -1) {
 			u, err := here.Parse(html.UnescapeString(string(m[1]) + string(m[2])))
 			if err == nil && u.Host == "" && u.Scheme == "" {
-				f.links = append(f.links, link{menu.Link{Item: menu.Item{Type: '?', Host: ourHost, Selector: u.Path}, File: name, Line: number}, on})
+				f.links = append(f.links, link{menu.Link{
+					Item: menu.Item{
+						Type:     '?',
+						Host:     ourHost,
+						Selector: u.Path,
+					},
+					File: name,
+					Line: number,
+				}, on})
 			}
 		}
 	}
@@ -161,7 +185,8 @@ func (f *front) page(name string) {
 // in place of the URL.
 func target(l menu.Link) menu.Link {
 	to, ok := strings.CutPrefix(l.Selector, "URL:")
-	if u, err := url.Parse(to); ok && err == nil && u.Host != "" && (u.Scheme == "gemini" || u.Scheme == "spartan") {
+	if u, err := url.Parse(to); ok && err == nil && u.Host != "" &&
+		(u.Scheme == "gemini" || u.Scheme == "spartan") {
 		l.Host, l.Selector, l.Type = u.Hostname(), cmp.Or(u.Path, "/"), '?'
 	}
 	return l
@@ -193,7 +218,8 @@ func (c *checking) follow() {
 			h = &linkedHost{name: l.Host, first: l}
 			hosts[key] = h
 		}
-		if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch || isProgram(l.Selector) {
+		if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch ||
+			isProgram(l.Selector) {
 			continue
 		}
 		switch l.on.ask(l.Selector).class {
@@ -209,7 +235,8 @@ func (c *checking) follow() {
 	names := slices.Sorted(maps.Keys(hosts))
 	own := strings.ToLower(c.Host)
 	for _, key := range names {
-		if h := hosts[key]; c.Host == "" && h.ours() && isHost(h.name) && !isLocal(key) && (own == "" || h.here > hosts[own].here) {
+		if h := hosts[key]; c.Host == "" && h.ours() && isHost(h.name) && !isLocal(key) &&
+			(own == "" || h.here > hosts[own].here) {
 			own = key
 		}
 	}
@@ -219,16 +246,24 @@ func (c *checking) follow() {
 		file, line := h.first.on.label(h.first.File), h.first.Line
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
-			c.find(diag.Warning, codeHost, file, line, "leave the host out where a link is to this server",
-				"%s to %s, which is the visitor's own machine", diag.Count(h.here+h.gone, "link", "links"), h.name)
+			c.find(diag.Warning, codeHost, file, line,
+				"leave the host out where a link is to this server",
+				"%s to %s, which is the visitor's own machine",
+				diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own && c.Host == "":
-			c.find(diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", h.name), "%s to %s, probably the name of this server", diag.Count(h.here+h.gone, "link", "links"), h.name)
+			c.find(diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", h.name),
+				"%s to %s, probably the name of this server",
+				diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own:
 		case !isHost(h.name):
-			c.find(diag.Warning, codeHost, file, line, "one TAB separates the fields: type and label, selector, host, port", "not a host name: %q", h.name)
+			c.find(diag.Warning, codeHost, file, line,
+				"one TAB separates the fields: type and label, selector, host, port",
+				"not a host name: %q", h.name)
 		case h.ours():
-			c.find(diag.Warning, codeHost, file, line, "leave the host out where a link is to this server",
-				"%s to this server under another name, %s", diag.Count(h.here, "link", "links"), h.name)
+			c.find(diag.Warning, codeHost, file, line,
+				"leave the host out where a link is to this server",
+				"%s to this server under another name, %s",
+				diag.Count(h.here, "link", "links"), h.name)
 		}
 	}
 
@@ -254,12 +289,14 @@ func isHost(name string) bool {
 	if strings.Count(name, ":") > 1 {
 		return strings.Trim(name, "0123456789abcdefABCDEF:.") == ""
 	}
-	return strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == "" && strings.Trim(name, "0123456789") != ""
+	return strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == "" &&
+		strings.Trim(name, "0123456789") != ""
 }
 
 // link follows a link to this server, and reports why it leads nowhere.
 func (f *front) link(l menu.Link) {
-	if strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:") || strings.IndexByte("8T2", l.Type) >= 0 {
+	if strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:") ||
+		strings.IndexByte("8T2", l.Type) >= 0 {
 		return
 	}
 	f.found(l.File, l.Selector)
@@ -275,12 +312,16 @@ func (f *front) link(l menu.Link) {
 			find(diag.Notice, codeStub, "", "the file is empty: %q", l.Selector)
 		}
 		isMenu := r.class == answer.Menu
-		if f == f.gopher && (l.Type == menu.TypeMenu || l.Type == menu.TypeText) && r.class != answer.Moved && isMenu != (l.Type == menu.TypeMenu) {
-			find(diag.Warning, codeForm, fmt.Sprintf("write type %c", r.typ), "a link of type %c to something of another type: %q", l.Type, l.Selector)
+		if f == f.gopher && (l.Type == menu.TypeMenu || l.Type == menu.TypeText) &&
+			r.class != answer.Moved && isMenu != (l.Type == menu.TypeMenu) {
+			find(diag.Warning, codeForm, fmt.Sprintf("write type %c", r.typ),
+				"a link of type %c to something of another type: %q", l.Type, l.Selector)
 		}
 		// Gemini shows maps, too, and may have another tree at the end of the link.
-		if f == f.gopher && f.gemini.own(nameOf(l.Selector)) && !f.gemini.own(l.File) && !f.gemini.answers(l.Selector) {
-			find(diag.Warning, codeNowhere, f.gemini.nearest(l.Selector), "over Gemini, nothing is called %q", l.Selector)
+		if f == f.gopher && f.gemini.own(nameOf(l.Selector)) && !f.gemini.own(l.File) &&
+			!f.gemini.answers(l.Selector) {
+			find(diag.Warning, codeNowhere, f.gemini.nearest(l.Selector),
+				"over Gemini, nothing is called %q", l.Selector)
 		}
 		return
 	}
@@ -295,23 +336,30 @@ func (f *front) link(l menu.Link) {
 		if !strings.HasPrefix(sel, "/") {
 			sel = path.Join("/", path.Dir(l.File), sel)
 		}
-		find(diag.Error, menu.CodeProgram, runs(rule(sel[1:])), "a link to a program: %q", l.Selector)
+		find(diag.Error, menu.CodeProgram, runs(rule(sel[1:])),
+			"a link to a program: %q", l.Selector)
 	case l.Type == menu.TypeSearch && strings.Trim(l.Selector, "/") == "search":
 		if !f.Search {
-			find(diag.Warning, codeSearch, "gophd -search", "the search %q is answered only with -search", l.Selector)
+			find(diag.Warning, codeSearch, "gophd -search",
+				"the search %q is answered only with -search", l.Selector)
 		}
 	case l.Type == menu.TypeSearch && !onDisk: // most likely dead before, too
-		find(diag.Warning, codeSearch, "gophd -search finds texts of the site, at /search", "nothing answers the search %q", l.Selector)
+		find(diag.Warning, codeSearch, "gophd -search finds texts of the site, at /search",
+			"nothing answers the search %q", l.Selector)
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
-		find(diag.Error, codeName, "link a copy that has another name", "the source of a menu is not shown: %q", l.Selector)
+		find(diag.Error, codeName, "link a copy that has another name",
+			"the source of a menu is not shown: %q", l.Selector)
 	case l.Type != menu.TypeText && f.isScript(l.Selector):
-		find(diag.Error, menu.CodeProgram, runs(rule(nameOf(l.Selector))), "a link to a program, a file that begins with #!: %q", l.Selector)
+		find(diag.Error, menu.CodeProgram, runs(rule(nameOf(l.Selector))),
+			"a link to a program, a file that begins with #!: %q", l.Selector)
 	case onDisk:
 		find(diag.Error, codeName, "", "the target of a link is not served: %q", l.Selector)
 	case f != f.gopher && f.gopher.answers(l.Selector):
-		find(diag.Warning, codeNowhere, f.nearest(l.Selector), "over %s, nothing is called %q", f.name, l.Selector)
+		find(diag.Warning, codeNowhere, f.nearest(l.Selector), "over %s, nothing is called %q",
+			f.name, l.Selector)
 	default:
-		find(diag.Warning, codeNowhere, cmp.Or(elsewhere(l), f.nearest(l.Selector)), "nothing is called %q", l.Selector)
+		find(diag.Warning, codeNowhere, cmp.Or(elsewhere(l), f.nearest(l.Selector)),
+			"nothing is called %q", l.Selector)
 	}
 }
 
@@ -351,7 +399,9 @@ func (f *front) mistyped(file string, number int, line string) {
 		sel = path.Join("/", path.Dir(file), sel)
 	}
 	if strings.Trim(sel, "/") != "" && f.answers(sel) {
-		f.find(diag.Warning, menu.CodeLine, file, number, fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]), "shown as text: spaces in place of a TAB")
+		f.find(diag.Warning, menu.CodeLine, file, number,
+			fmt.Sprintf("write one TAB: %q", m[1]+m[2]+"\t"+m[3]),
+			"shown as text: spaces in place of a TAB")
 	}
 }
 
@@ -387,10 +437,12 @@ func (f *front) unlinked(at string, dir *site.Dir) (alone names) {
 	if !f.listed[f.label(at)] {
 		return nil
 	}
-	usual := []string{"robots.txt", "caps.txt", "favicon.ico", "favicon.txt", "index.gmi", "index.gph"}
+	usual := []string{"robots.txt", "caps.txt", "favicon.ico", "favicon.txt",
+		"index.gmi", "index.gph"}
 	add := func(base, slash string) {
 		name := selector.Join(at, base)
-		if !f.linked[f.label(f.snap.Real(name))] && f.tops[name] == "" && !slices.Contains(usual, base) && f.snap.Open(name, slash != "") {
+		if !f.linked[f.label(f.snap.Real(name))] && f.tops[name] == "" &&
+			!slices.Contains(usual, base) && f.snap.Open(name, slash != "") {
 			alone = append(alone, strconv.Quote(base+slash))
 		}
 	}

@@ -57,7 +57,8 @@ func serverNames() (names []string) {
 func formerNamed(name string) (*former, error) {
 	i := slices.IndexFunc(formers, func(s former) bool { return s.name == strings.ToLower(name) })
 	if i < 0 {
-		return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"), "-from does not know %q; it knows %s", name, strings.Join(serverNames(), ", "))
+		return nil, exit.Usagef(diag.Command("gophd", "check", "-from", "gophernicus", "FILE"),
+			"-from does not know %q; it knows %s", name, strings.Join(serverNames(), ", "))
 	}
 	s := formers[i]
 	for line := range strings.Lines(fromTable) {
@@ -100,7 +101,8 @@ func (r optionRow) values(value string) map[string]string {
 		return map[string]string{}
 	}
 	names := capitals.FindAllString(r.value, -1)
-	pattern := capitals.ReplaceAllLiteralString(regexp.QuoteMeta(strings.TrimSuffix(r.value, "/")), "(.+?)")
+	pattern := capitals.ReplaceAllLiteralString(regexp.QuoteMeta(strings.TrimSuffix(r.value,
+		"/")), "(.+?)")
 	m := regexp.MustCompile("^" + pattern + "$").FindStringSubmatch(strings.TrimSuffix(value, "/"))
 	if m == nil {
 		return nil
@@ -149,8 +151,11 @@ func translate(name, file string) (text string, understood bool, err error) {
 	r := s.read(s, strings.ReplaceAll(string(conf), "\r\n", "\n"))
 	named := r.named || strings.Contains(strings.ToLower(string(conf)+path.Base(file)), s.name)
 	if len(r.settings) == 0 && !r.named {
-		return "", false, &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s has no options of %s", file, s.name),
-			Hint: fmt.Sprintf("-from takes the configuration of %s, its unit, or the script that starts it", s.name)}
+		return "", false, &exit.CommandError{
+			Status: exit.No,
+			Err:    fmt.Errorf("%s has no options of %s", file, s.name),
+			Hint:   fmt.Sprintf("-from takes the configuration of %s, its unit, or the script that starts it", s.name),
+		}
 	}
 	m := &move{server: s, values: map[string]string{}}
 	m.all(path.Base(file), r)
@@ -186,7 +191,9 @@ func (m *move) all(file string, given reading) {
 		m.one(at(g.line), g)
 	}
 	for _, r := range m.server.rows {
-		if r.without && !slices.ContainsFunc(given.settings, func(g setting) bool { return slices.Contains(r.options, g.option) }) {
+		if r.without && !slices.ContainsFunc(given.settings, func(g setting) bool {
+			return slices.Contains(r.options, g.option)
+		}) {
 			m.add(r, nil)
 			m.note("without "+r.options[0], r.say)
 		}
@@ -225,7 +232,10 @@ func (m *move) listen(addr string) {
 		m.add(optionRow{flags: []string{"-listen", ":PORT"}}, map[string]string{"PORT": addr})
 		return
 	}
-	m.add(optionRow{flags: []string{"-listen", "ADDRESS:PORT"}}, map[string]string{"ADDRESS": host, "PORT": port})
+	m.add(optionRow{flags: []string{"-listen", "ADDRESS:PORT"}}, map[string]string{
+		"ADDRESS": host,
+		"PORT":    port,
+	})
 }
 
 func (m *move) note(about, say string) {
@@ -257,7 +267,9 @@ func (m *move) add(r optionRow, values map[string]string) {
 
 // fill puts values in the places of their words.
 func fill(text string, values map[string]string) string {
-	return capitals.ReplaceAllStringFunc(text, func(word string) string { return cmp.Or(values[word], word) })
+	return capitals.ReplaceAllStringFunc(text, func(word string) string {
+		return cmp.Or(values[word], word)
+	})
 }
 
 // once are the flags that cannot be repeated.
@@ -265,7 +277,11 @@ var once = []string{"-root", "-host", "-port", "-users", "-user", "-access-log"}
 
 // finish fills in the values and drops repeated flags.
 func (m *move) finish() (flags [][2]string) {
-	known := map[string]string{"PORT": "70", "ROOT": m.values["DIR"], "SOCKET": "/run/fcgiwrap.socket"}
+	known := map[string]string{
+		"PORT":   "70",
+		"ROOT":   m.values["DIR"],
+		"SOCKET": "/run/fcgiwrap.socket",
+	}
 	maps.Copy(known, m.values)
 	var all [][2]string
 	exact := false // the server listens at an address, not at all of them
@@ -289,7 +305,9 @@ func (m *move) finish() (flags [][2]string) {
 		switch {
 		case f[0] == "-listen" && (exact && everywhere(f[1]) || f[1] == ":70"): // another flag has the address; or it is the default
 		case slices.Contains(flags, f):
-		case slices.Contains(once, f[0]) && slices.ContainsFunc(flags, func(g [2]string) bool { return g[0] == f[0] }):
+		case slices.Contains(once, f[0]) && slices.ContainsFunc(flags, func(g [2]string) bool {
+			return g[0] == f[0]
+		}):
 		default:
 			flags = append(flags, f)
 		}
@@ -318,7 +336,8 @@ func copied(file string) string {
 // written returns the commands that write a drop-in.
 func written(unit, file string, lines ...string) string {
 	dir, command := dropInDir(unit)
-	return command + diag.Command(append([]string{"printf", `%s\n`}, lines...)...) + " >" + diag.Command(dir+"/"+file) + "\n"
+	return command + diag.Command(append([]string{"printf", `%s\n`}, lines...)...) + " >" +
+		diag.Command(dir+"/"+file) + "\n"
 }
 
 // text returns the move for people.
@@ -365,22 +384,28 @@ func (m *move) text() string {
 	}
 	if lists["GOPHD_USERS"] != nil {
 		units.WriteString(copied("gophd-users.conf"))
-	} else if root := strings.Join(lists["GOPHD_ROOT"], ""); strings.HasPrefix(root, "/home/") || strings.HasPrefix(root, "/root/") {
+	} else if root := strings.Join(lists["GOPHD_ROOT"], ""); strings.HasPrefix(root, "/home/") ||
+		strings.HasPrefix(root, "/root/") {
 		units.WriteString(copied("gophd-root.conf"))
 	}
 	if lists["GOPHD_FASTCGI"] != nil {
-		units.WriteString(written("gophd.service", "programs.conf", "[Service]", "SupplementaryGroups=www-data"))
+		units.WriteString(written("gophd.service", "programs.conf", "[Service]",
+			"SupplementaryGroups=www-data"))
 	}
 	for _, socket := range sockets {
 		if len(ports[socket]) > 0 {
-			units.WriteString(written(socket, "port.conf", append([]string{"[Socket]", "ListenStream="}, ports[socket]...)...))
+			units.WriteString(written(socket, "port.conf",
+				append([]string{"[Socket]", "ListenStream="}, ports[socket]...)...))
 		}
 	}
-	units.WriteString(diag.Command("systemctl", "daemon-reload") + "\n" + diag.Command("systemctl", "disable", "--now", m.server.unit) + "\n")
-	units.WriteString(diag.Command(append([]string{"systemctl", "enable", "--now"}, sockets...)...) + "\n")
+	units.WriteString(diag.Command("systemctl", "daemon-reload") + "\n" +
+		diag.Command("systemctl", "disable", "--now", m.server.unit) + "\n")
+	units.WriteString(diag.Command(append([]string{"systemctl", "enable", "--now"},
+		sockets...)...) + "\n")
 
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nIn /etc/default/gophd:\n\n%s\nUnits, as root:\n\n%s", diag.Command(command...), &settings, &units)
+	fmt.Fprintf(&b, "%s\n\nIn /etc/default/gophd:\n\n%s\nUnits, as root:\n\n%s",
+		diag.Command(command...), &settings, &units)
 	if len(m.doubts) > 0 {
 		b.WriteString("\nNot understood:\n\n" + strings.Join(m.doubts, "\n") + "\n")
 	}

@@ -33,7 +33,13 @@ type reply struct {
 }
 
 func (c *checking) front(name string, form *answer.Format) *front {
-	f := &front{checking: c, name: name, form: form, tops: map[string]string{}, replies: map[string]reply{}}
+	f := &front{
+		checking: c,
+		name:     name,
+		form:     form,
+		tops:     map[string]string{},
+		replies:  map[string]reply{},
+	}
 	view := f.view()
 	f.snap = view.Now()
 	for _, top := range append(view.Trees(), ".") {
@@ -55,7 +61,11 @@ func (f *front) view() *site.View {
 
 // request makes the request of a client in this process.
 func (c *checking) request(sel string) *server.Request {
-	r := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: ourHost, Port: selector.DefaultPort}
+	r := &server.Request{
+		RequestLine: selector.RequestLine{Selector: sel},
+		Host:        ourHost,
+		Port:        selector.DefaultPort,
+	}
 	return r.WithContext(c.ctx)
 }
 
@@ -66,11 +76,17 @@ func (f *front) ask(sel string) (r reply) {
 		return r
 	}
 	a, err := f.host.Ask(f.request(sel), f.form)
-	if isUntyped := err == nil && a.Class == answer.Moved && len(sel) > 2 && strings.Trim(a.Selector, "/") == strings.Trim(sel[2:], "/"); isUntyped && f.onDisk(sel[:2]) {
+	if isUntyped := err == nil && a.Class == answer.Moved && len(sel) > 2 &&
+		strings.Trim(a.Selector, "/") == strings.Trim(sel[2:], "/"); isUntyped &&
+		f.onDisk(sel[:2]) {
 		err = fs.ErrNotExist // /d is a directory, not an item type: /d/a.txt does not mean /a.txt
 	}
 	if err == nil {
-		r = reply{class: a.Class, typ: a.Type, empty: a.Resource != nil && a.Resource.Info.Size() == 0}
+		r = reply{
+			class: a.Class,
+			typ:   a.Type,
+			empty: a.Resource != nil && a.Resource.Info.Size() == 0,
+		}
 		a.Close()
 	}
 	f.replies[sel] = r
@@ -91,7 +107,9 @@ func (f *front) top(name string) string {
 
 // trees returns the trees to examine over this front: all for Gopher, its own for Gemini.
 func (f *front) trees() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.tops)), func(top string) bool { return f != f.gopher && !f.own(top) })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.tops)), func(top string) bool {
+		return f != f.gopher && !f.own(top)
+	})
 }
 
 // own reports whether a name is in a tree of -users gemini=, which Gopher does not show.
@@ -113,7 +131,8 @@ func (f *front) label(name string) string {
 }
 
 // find reports on a file that this front has.
-func (f *front) find(severity diag.Severity, code, name string, line int, hint, format string, args ...any) {
+func (f *front) find(severity diag.Severity, code, name string, line int, hint,
+	format string, args ...any) {
 	f.checking.find(severity, code, f.label(name), line, hint, format, args...)
 }
 
@@ -136,7 +155,8 @@ func nameOf(sel string) string {
 // found notes that a file or a directory links a selector: a directory is linked, too, if
 // something in it is linked from outside of it.
 func (f *front) found(from, sel string) {
-	for name := f.snap.Real(nameOf(sel)); name != "." && from != name && !strings.HasPrefix(from, name+"/"); name = path.Dir(name) {
+	for name := f.snap.Real(nameOf(sel)); name != "." && from != name &&
+		!strings.HasPrefix(from, name+"/"); name = path.Dir(name) {
 		f.linked[f.label(name)] = true
 	}
 }

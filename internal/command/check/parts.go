@@ -16,12 +16,15 @@ import (
 
 // examineSite checks a directory with the other trees of its site, and the directories of
 // virtual hosts by their names, whose findings begin with the host.
-func examineSite(ctx context.Context, dir string, hosts map[string]string, o Options) (*Outcome, error) {
+func examineSite(ctx context.Context, dir string, hosts map[string]string,
+	o Options) (*Outcome, error) {
 	all, err := Examine(ctx, dir, o, nil)
 	if err != nil {
 		return nil, err
 	}
-	o.Site.Users, o.Site.Mounts, o.Search = "", nil, false
+	o.Site.Users = ""
+	o.Site.Mounts = nil
+	o.Search = false
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		o.Host = name
 		r, err := Examine(ctx, hosts[name], o, nil)
@@ -88,7 +91,9 @@ func (f *front) owned(name string) {
 	at := f.view().Path(name)
 	info, err := files.Stat(at)
 	its, topErr := files.Stat(f.tops[top])
-	if strings.HasPrefix(top, "~") && err == nil && topErr == nil && disk.OwnerOf(info) != 0 && disk.OwnerOf(info) != disk.OwnerOf(its) {
-		f.find(diag.Error, codeOwner, name, 0, diag.Command("chown", "--", f.ownerOf(its), at), "not served: it belongs to %s, and the tree to %s", f.ownerOf(info), f.ownerOf(its))
+	if strings.HasPrefix(top, "~") && err == nil && topErr == nil && disk.OwnerOf(info) != 0 &&
+		disk.OwnerOf(info) != disk.OwnerOf(its) {
+		f.find(diag.Error, codeOwner, name, 0, diag.Command("chown", "--", f.ownerOf(its), at),
+			"not served: it belongs to %s, and the tree to %s", f.ownerOf(info), f.ownerOf(its))
 	}
 }

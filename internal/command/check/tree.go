@@ -24,7 +24,8 @@ import (
 
 // Examine checks a directory. While the tree is open it calls then, unless nil: path returns the
 // path on disk of the file that a finding names.
-func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, view *site.View, path func(label string) string)) (*Outcome, error) {
+func Examine(ctx context.Context, dir string, o Options,
+	then func(r *Outcome, view *site.View, path func(label string) string)) (*Outcome, error) {
 	c, stop, err := begin(ctx, dir, "checking "+dir, o)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,9 @@ func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, v
 				continue
 			}
 			hint := ""
-			if slices.ContainsFunc(d.Sources, func(f site.File) bool { return f.Name == "gophermap" }) {
+			if slices.ContainsFunc(d.Sources, func(f site.File) bool {
+				return f.Name == "gophermap"
+			}) {
 				hint = "a line * at the end of a gophermap lists what the map does not link"
 			}
 			f.find(diag.Notice, codeUnlinked, at, 0, hint, "no menu or page links %s", alone)
@@ -66,7 +69,8 @@ func Examine(ctx context.Context, dir string, o Options, then func(r *Outcome, v
 
 // crawl checks every entry on disk, and requests every link of menus and pages.
 func (c *checking) crawl(dir string) {
-	c.host.Before, c.host.Runner = []answer.Source{silent{c.programs}}, silent{c.programs}
+	c.host.Before = []answer.Source{silent{c.programs}}
+	c.host.Runner = silent{c.programs}
 	c.reach(dir)
 	for _, f := range []*front{c.gopher, c.gemini} {
 		for _, top := range f.trees() {
@@ -86,12 +90,17 @@ func (f *front) directory(dir string) {
 	f.checked.Add(1)
 	entries, err := f.view().Entries(dir)
 	if err != nil {
-		f.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v", diag.Cause(err))
+		f.find(diag.Error, CodeRead, dir, 0, "", "the directory cannot be listed: %v",
+			diag.Cause(err))
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return strings.Compare(a.Name(), b.Name())
+	})
 	var unaskable, sources names
 	var closed []string // files that the server cannot read
-	mapped, umn, gophermap := false, "", false
+	mapped := false
+	umn := ""
+	gophermap := false
 	for _, e := range entries {
 		name := selector.Join(dir, e.Name())
 		if f.tops[name] != "" {
@@ -103,19 +112,23 @@ func (f *front) directory(dir string) {
 			continue
 		case e.Name() == "robots.txt" && f.tops[dir] != "":
 			f.result.Annotations++
-		case menu.IsMap(e.Name()), slices.Contains([]string{".names", ".Links", ".cap", ".abstract"}, e.Name()):
+		case menu.IsMap(e.Name()),
+			slices.Contains([]string{".names", ".Links", ".cap", ".abstract"}, e.Name()):
 			mapped = true
 			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
 				umn = name
 			}
-		case reason == selector.Program && (f.answers("/"+name) || e.Name() == indexName && f.programs.Runs(name)):
+		case reason == selector.Program &&
+			(f.answers("/"+name) || e.Name() == indexName && f.programs.Runs(name)):
 			mapped = mapped || e.Name() == indexName
 			continue
 		case e.Name() == indexName:
-			f.find(diag.Error, menu.CodeProgram, name, 0, runs("*.dcgi=SOCKET"), "a program that makes the menu of its directory")
+			f.find(diag.Error, menu.CodeProgram, name, 0, runs("*.dcgi=SOCKET"),
+				"a program that makes the menu of its directory")
 			continue
 		case reason == selector.Program:
-			f.find(diag.Error, menu.CodeProgram, name, 0, runs(rule(name)), "a program, or a directory of programs, by its name")
+			f.find(diag.Error, menu.CodeProgram, name, 0, runs(rule(name)),
+				"a program, or a directory of programs, by its name")
 			continue
 		case e.Name()[0] == '.', reason == selector.Source:
 			continue
@@ -132,7 +145,9 @@ func (f *front) directory(dir string) {
 
 	// Make the menu, and report entries that are not served or not as their author expects.
 	if err == nil {
-		made, comments := f.menu(dir, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(f.ctx, dir) })
+		made, comments := f.menu(dir, func(b *menu.Builder) (menu.Menu, error) {
+			return b.Menu(f.ctx, dir)
+		})
 		if mapped || made.Gemtext != "" {
 			f.part(label).Menus++
 		}
@@ -141,10 +156,12 @@ func (f *front) directory(dir string) {
 		}
 	}
 	if len(unaskable) > 0 {
-		f.find(diag.Error, codeName, dir, 0, "rename the files that clients should find", "no menu can list %s", unaskable)
+		f.find(diag.Error, codeName, dir, 0, "rename the files that clients should find",
+			"no menu can list %s", unaskable)
 	}
 	if len(sources) > 0 {
-		f.find(diag.Warning, codeSource, dir, 0, "move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
+		f.find(diag.Warning, codeSource, dir, 0,
+			"move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
 			"sent as text, where some servers run it: %s", sources)
 	}
 	if len(closed) > 0 {
@@ -153,10 +170,12 @@ func (f *front) directory(dir string) {
 		for _, name := range closed {
 			at := f.view().Path(name)
 			if info, err := files.Stat(at); err == nil {
-				open, modes = append(open, at), append(modes, fmt.Sprintf("%q (%s)", path.Base(name), info.Mode()))
+				open, modes = append(open, at),
+					append(modes, fmt.Sprintf("%q (%s)", path.Base(name), info.Mode()))
 			}
 		}
-		f.find(diag.Error, CodeRead, dir, 0, diag.Command(open[:min(len(open), 20)]...), "%s cannot read %s", f.who(), modes)
+		f.find(diag.Error, CodeRead, dir, 0, diag.Command(open[:min(len(open), 20)]...),
+			"%s cannot read %s", f.who(), modes)
 	}
 }
 
@@ -194,10 +213,13 @@ func rule(name string) string {
 func (f *front) pygopherd(umn, name string, comments like) {
 	if !f.umnTold {
 		f.umnTold = true
-		f.find(diag.Notice, codeUMN, umn, 0, "put its lines into the gophermap", "not read, because there is a gophermap; pygopherd reads both")
+		f.find(diag.Notice, codeUMN, umn, 0, "put its lines into the gophermap",
+			"not read, because there is a gophermap; pygopherd reads both")
 	}
 	if comments.count > 0 {
-		f.find(diag.Warning, codeUMN, name, comments.first, "begin the line with a space", "not shown: # begins a comment; pygopherd shows %s", diag.Count(comments.count, "such line", "such lines"))
+		f.find(diag.Warning, codeUMN, name, comments.first, "begin the line with a space",
+			"not shown: # begins a comment; pygopherd shows %s",
+			diag.Count(comments.count, "such line", "such lines"))
 	}
 }
 
@@ -212,11 +234,13 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 	case source && !e.Type().IsRegular():
 		f.find(diag.Error, CodeRead, name, 0, "", "makes no menu: neither a file nor a link to one")
 	case source && f.closed(at, sandbox.MayRead):
-		f.find(diag.Error, CodeRead, name, 0, diag.Command("chmod", "o+r", "--", at), "%s cannot read it, so its directory has another menu", f.who())
+		f.find(diag.Error, CodeRead, name, 0, diag.Command("chmod", "o+r", "--", at),
+			"%s cannot read it, so its directory has another menu", f.who())
 	case source:
 		f.text(name)
 	case e.IsDir() && f.closed(at, sandbox.MayRead|sandbox.MayEnter):
-		f.find(diag.Error, CodeRead, name, 0, diag.Command("chmod", "o+rx", "--", at), "%s cannot list it", f.who())
+		f.find(diag.Error, CodeRead, name, 0, diag.Command("chmod", "o+rx", "--", at),
+			"%s cannot list it", f.who())
 	case e.IsDir():
 		f.directory(name)
 	case e.Type().IsRegular():
@@ -237,7 +261,9 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 			if f == f.gopher && f.gemini.own(name) {
 				reader = f.web // Gemini shows another tree in place of this one
 			}
-			reader.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Page(f.ctx, name) })
+			reader.menu(name, func(b *menu.Builder) (menu.Menu, error) {
+				return b.Page(f.ctx, name)
+			})
 		case slices.Contains([]string{".html", ".htm", ".md"}, ext):
 			f.page(name)
 		}
@@ -258,13 +284,17 @@ func (f *front) text(name string) (isKey bool) {
 	head := make([]byte, 4096)
 	n, _ := io.ReadFull(file, head)
 	if keypair.InText(io.MultiReader(bytes.NewReader(head[:n]), file)) {
-		f.find(diag.Warning, CodeKey, name, 0, "move it out of the directory, and replace the key", "contains a private key, which everybody could fetch")
+		f.find(diag.Warning, CodeKey, name, 0, "move it out of the directory, and replace the key",
+			"contains a private key, which everybody could fetch")
 		return true
 	}
 	typ, known := menu.TypeOf(name)
-	isText := known && (typ == menu.TypeText || typ == menu.TypeMenu) || !known && menu.Sniff(head[:n]) == menu.TypeText
+	isText := known && (typ == menu.TypeText || typ == menu.TypeMenu) ||
+		!known && menu.Sniff(head[:n]) == menu.TypeText
 	if isText && f.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
-		f.find(diag.Warning, codeCharset, name, 0, "name the character set of such texts, or convert this one: "+diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
+		f.find(diag.Warning, codeCharset, name, 0,
+			"name the character set of such texts, or convert this one: "+
+				diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",
 			"its character set is unknown: it is neither UTF-8 nor like Latin-1")
 	}
 	return false
@@ -275,12 +305,15 @@ func (f *front) text(name string) (isKey bool) {
 func (f *front) symlink(name string) {
 	end, err := files.RealPath(f.view().Path(name))
 	if err != nil {
-		f.find(diag.Warning, codeNowhere, name, 0, "", "a dangling symbolic link: %v", diag.Cause(err))
+		f.find(diag.Warning, codeNowhere, name, 0, "", "a dangling symbolic link: %v",
+			diag.Cause(err))
 		return
 	}
 	top := f.tops[f.top(name)]
-	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") && !f.answers("/"+name) {
-		f.find(diag.Error, codeOutside, name, 0, "gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
+	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") &&
+		!f.answers("/"+name) {
+		f.find(diag.Error, codeOutside, name, 0,
+			"gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
 			"not served: a symbolic link out of the tree, to %s", end)
 	}
 }

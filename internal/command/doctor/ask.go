@@ -66,9 +66,11 @@ func (x *examination) robots(ctx context.Context) []Finding {
 	case withoutSitemaps(served) == want:
 		return okf("matches the annotations, %d bytes", len(served))
 	case !bytes.HasPrefix(served, []byte(madeByGophd)) && strings.HasPrefix(want, madeByGophd):
-		return faultf(diag.Command("gophd", "doctor", "-only", "port"), "the server at %s is not gophd, or serves another tree", x.at[0])
+		return faultf(diag.Command("gophd", "doctor", "-only", "port"),
+			"the server at %s is not gophd, or serves another tree", x.at[0])
 	default:
-		return faultf(x.reload(), "the served file differs from the annotations in %s", firstDifference(withoutSitemaps(served), want))
+		return faultf(x.reload(), "the served file differs from the annotations in %s",
+			firstDifference(withoutSitemaps(served), want))
 	}
 }
 
@@ -102,7 +104,9 @@ func (x *examination) sameTree(ctx context.Context) []Finding {
 			}
 			got, err := x.ask(ctx, text.Selector)
 			if err == nil && !bytes.Equal(bytes.ReplaceAll(got, []byte("\r"), nil), text.Body) {
-				x.same = faultf(x.restart(), "the server at %s has another %s: it serves another tree", x.at[0], text.Selector)
+				x.same = faultf(x.restart(),
+					"the server at %s has another %s: it serves another tree",
+					x.at[0], text.Selector)
 			}
 		}
 	}
@@ -120,7 +124,8 @@ func (x *examination) frontFlags() (all []front) {
 	for _, f := range []struct {
 		name  string
 		addrs []string
-	}{{"finger", x.flags.Finger}, {"gemini", x.flags.Gemini}, {"nex", x.flags.Nex}, {"spartan", x.flags.Spartan}} {
+	}{{"finger", x.flags.Finger}, {"gemini", x.flags.Gemini}, {"nex", x.flags.Nex},
+		{"spartan", x.flags.Spartan}} {
 		for _, addr := range f.addrs {
 			all = append(all, front{f.name, addr})
 		}
@@ -133,8 +138,10 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 	list := x.frontFlags()
 	for _, name := range unitNames[2:] {
 		unit := x.units[name]
-		if addr, _, ok := strings.Cut(unit["Listen"], " ("); ok && unit["UnitFileState"] == "enabled" {
-			list = append(list, front{strings.TrimSuffix(strings.TrimPrefix(name, "gophd-"), ".socket"), addr})
+		if addr, _, ok := strings.Cut(unit["Listen"], " ("); ok &&
+			unit["UnitFileState"] == "enabled" {
+			list = append(list, front{strings.TrimSuffix(strings.TrimPrefix(name, "gophd-"),
+				".socket"), addr})
 		}
 	}
 	if no := x.mayNotAsk(); no != nil && len(list) > 0 {
@@ -144,7 +151,12 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 	dialer := ask.Dialer{TLS: &tls.Config{ServerName: host, InsecureSkipVerify: true}} // #nosec G402: the check of certificates compares it
 	for _, f := range list {
 		addr := x.reached(f.addr, strconv.Itoa(selector.PortOf(f.name)))
-		request := map[string]string{"gemini": "gemini://" + host + "/\r\n", "spartan": host + " / 0\r\n", "nex": "/\r\n", "finger": "\r\n"}[f.name]
+		request := map[string]string{
+			"gemini":  "gemini://" + host + "/\r\n",
+			"spartan": host + " / 0\r\n",
+			"nex":     "/\r\n",
+			"finger":  "\r\n",
+		}[f.name]
 		limited, cancel := context.WithTimeout(ctx, askTimeout)
 		body, err := dialer.All(limited, addr, f.name == "gemini", request, maxReply)
 		cancel()
@@ -155,7 +167,8 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 		case len(body) == 0:
 			all = append(all, faultf(x.restart(), "%s://%s: the reply is empty", f.name, addr)...)
 		case (f.name == "gemini" || f.name == "spartan") && body[0] != '2':
-			all = append(all, faultf(x.restart(), "%s://%s: the reply is %q", f.name, addr, line)...)
+			all = append(all, faultf(x.restart(), "%s://%s: the reply is %q", f.name,
+				addr, line)...)
 		default:
 			all = append(all, okf("%s://%s answers", f.name, addr)...)
 		}
@@ -182,9 +195,11 @@ func (x *examination) noindex(ctx context.Context) []Finding {
 		has := strings.Contains(r.Header.Get("X-Robots-Tag"), "noindex")
 		switch {
 		case r.StatusCode != http.StatusOK:
-			return faultf(x.restart(), "the page of %s has status %d: the server has another tree", cmp.Or(p.Selector, "/"), r.StatusCode)
+			return faultf(x.restart(), "the page of %s has status %d: the server has another tree",
+				cmp.Or(p.Selector, "/"), r.StatusCode)
 		case has != p.NoIndex:
-			return faultf(x.reload(), "the page of %s has noindex: %t; the annotations say: %t", cmp.Or(p.Selector, "/"), has, p.NoIndex)
+			return faultf(x.reload(), "the page of %s has noindex: %t; the annotations say: %t",
+				cmp.Or(p.Selector, "/"), has, p.NoIndex)
 		case has:
 			marked++
 		}
@@ -204,7 +219,13 @@ func (x *examination) page(ctx context.Context, sel string) (*http.Response, err
 	}
 	r.Host = cmp.Or(x.flags.Host, to.Hostname())
 	r.Header.Set("Accept", "text/html")
-	client := http.Client{Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{
+		Timeout:   askTimeout,
+		Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
+	}
 	return client.Do(r)
 }
 
@@ -233,7 +254,8 @@ func (x *examination) search(ctx context.Context) []Finding {
 		case bytes.Contains(got, []byte("The index is being built")):
 			return unknownf("the index is being built")
 		case !bytes.Contains(got, []byte("\r\n1More results\t")):
-			return faultf(x.restart(), "%s is not found by its name: the index does not follow the tree", t.Selector)
+			return faultf(x.restart(),
+				"%s is not found by its name: the index does not follow the tree", t.Selector)
 		}
 	}
 	switch {

@@ -175,7 +175,9 @@ func Names() string {
 }
 
 // Installed reports whether the machine has a service for gophd.
-func (d *Doctor) Installed(ctx context.Context) bool { return d.installed(d.readUnits(ctx)) }
+func (d *Doctor) Installed(ctx context.Context) bool {
+	return d.installed(d.readUnits(ctx))
+}
 
 func (d *Doctor) installed(units map[string]properties) bool {
 	return len(units) > 0 || d.exists(openrcFile)
@@ -253,7 +255,8 @@ func (d *Doctor) print(all []Finding) error {
 			word = "unknown:"
 		}
 		fmt.Fprintf(&b, "%s %s: %s\n", word, f.Check, diag.Printable(f.Text))
-		for _, line := range []struct{ name, command string }{{"type", f.Type}, {"back", f.Back}, {"both", f.Both}} {
+		for _, line := range []struct{ name, command string }{{"type", f.Type}, {"back", f.Back},
+			{"both", f.Both}} {
 			if line.command != "" {
 				fmt.Fprintf(&b, "  %s: %s\n", line.name, diag.Printable(line.command))
 			}

@@ -104,7 +104,8 @@ func (x *examination) lookInUnit(ctx context.Context) ([]byte, error) {
 	args, _ := x.started()
 	var start strings.Builder
 	for _, word := range append([]string{self, "doctor", "-as-service"}, args...) {
-		start.WriteString(" " + strings.NewReplacer("%", "%%", "$", "$$").Replace(strconv.Quote(word)))
+		start.WriteString(" " + strings.NewReplacer("%", "%%", "$",
+			"$$").Replace(strconv.Quote(word)))
 	}
 	user := ""
 	if x.unit()["User"] == "" && x.unit().yes("DynamicUser") {

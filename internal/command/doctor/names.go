@@ -48,14 +48,17 @@ func (x *examination) hostName(ctx context.Context) []Finding {
 	case err != nil || len(addrs) == 0:
 		return faultf(correct, "menus call this host %s, which cannot be looked up: %v; NAME is the one that others know", name, err)
 	}
-	public := slices.ContainsFunc(x.Addrs, func(a netip.Addr) bool { return a.IsGlobalUnicast() && !a.IsPrivate() })
+	public := slices.ContainsFunc(x.Addrs, func(a netip.Addr) bool {
+		return a.IsGlobalUnicast() && !a.IsPrivate()
+	})
 	for _, a := range addrs {
 		if a = a.Unmap(); a.IsLoopback() || slices.Contains(x.Addrs, a) {
 			return okf("%s is this machine", name)
 		}
 	}
 	if !public && !addrs[0].IsPrivate() {
-		return okf("%s is %s, not an address of this machine: right if a router forwards the port", name, addrs[0])
+		return okf("%s is %s, not an address of this machine: right if a router forwards the port",
+			name, addrs[0])
 	}
 	return faultf(correct, "menus call this host %s, which is another machine: %s; NAME is the one of this machine", name, addrs[0])
 }
@@ -87,7 +90,8 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 			certs = append(certs, loaded.Leaf)
 			all = append(all, x.certificate(ctx, loaded.Leaf, file, key, handed, names)...)
 			if !isSelfSigned(loaded.Leaf) {
-				mend = diag.Command("certbot", "certonly", "--expand", "-d", strings.Join(names, ","))
+				mend = diag.Command("certbot", "certonly", "--expand", "-d",
+					strings.Join(names, ","))
 			}
 		case os.IsPermission(err) && os.Geteuid() != 0:
 			all = append(all, unknownf("%v", err)...)
@@ -97,7 +101,9 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 	// A client rejects a certificate that does not name the host it connects to.
 	lacking := slices.DeleteFunc(names, func(name string) bool {
 		_, err := netip.ParseAddr(name)
-		return err == nil || slices.ContainsFunc(certs, func(cert *x509.Certificate) bool { return cert.VerifyHostname(name) == nil })
+		return err == nil || slices.ContainsFunc(certs, func(cert *x509.Certificate) bool {
+			return cert.VerifyHostname(name) == nil
+		})
 	})
 	if len(certs) > 0 && len(lacking) > 0 && !slices.ContainsFunc(all, isFault) {
 		all = append(all, faultf(mend, "no certificate is for %s", strings.Join(lacking, ", "))...)
@@ -105,10 +111,13 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 	return all
 }
 
-func isSelfSigned(cert *x509.Certificate) bool { return bytes.Equal(cert.RawIssuer, cert.RawSubject) }
+func isSelfSigned(cert *x509.Certificate) bool {
+	return bytes.Equal(cert.RawIssuer, cert.RawSubject)
+}
 
 // certificate examines one certificate.
-func (x *examination) certificate(ctx context.Context, cert *x509.Certificate, file, key string, handed bool, names []string) []Finding {
+func (x *examination) certificate(ctx context.Context, cert *x509.Certificate, file, key string,
+	handed bool, names []string) []Finding {
 	renew := diag.Command("certbot", "renew")
 	if isSelfSigned(cert) {
 		renew = diag.Command("rm", "--", file, key) + " && " + x.restart()
@@ -123,8 +132,10 @@ func (x *examination) certificate(ctx context.Context, cert *x509.Certificate, f
 
 	// Until version 0.3 gophd put the machine's own name into its pair.
 	also := ""
-	if machine := strings.TrimSpace(x.read("/etc/hostname")); isSelfSigned(cert) && machine != "" && !slices.Contains(names, machine) && cert.VerifyHostname(machine) == nil {
-		also = "; it tells everybody that this machine is called " + machine + ": without the pair gophd makes one for each host, which clients of Gemini must accept anew (" + renew + ")"
+	if machine := strings.TrimSpace(x.read("/etc/hostname")); isSelfSigned(cert) && machine != "" &&
+		!slices.Contains(names, machine) && cert.VerifyHostname(machine) == nil {
+		also = "; it tells everybody that this machine is called " + machine +
+			": without the pair gophd makes one for each host, which clients of Gemini must accept anew (" + renew + ")"
 	}
 	if x.mayNotAsk() != nil {
 		return okf("%s, valid until %s%s", file, ends, also)
@@ -134,7 +145,8 @@ func (x *examination) certificate(ctx context.Context, cert *x509.Certificate, f
 	case err != nil:
 		return faultf(x.restart(), "no TLS at %s: %v", x.at[0], err)
 	case !bytes.Equal(shown, cert.Raw) && handed:
-		return faultf(diag.Command("systemctl", "restart", "gophd"), "the server shows another certificate than %s: systemd hands it over at a start", file)
+		return faultf(diag.Command("systemctl", "restart", "gophd"),
+			"the server shows another certificate than %s: systemd hands it over at a start", file)
 	case !bytes.Equal(shown, cert.Raw):
 		return faultf(x.reload(), "the server shows another certificate than %s", file)
 	}

@@ -94,10 +94,12 @@ func (x *examination) unseen(ctx context.Context, port string) []Finding {
 	if portOf(x.at[0]) != port {
 		return okf("port %s is held; root sees by which program", port)
 	}
-	if text, err := x.ask(ctx, "robots.txt"); err == nil && bytes.HasPrefix(text, []byte(madeByGophd)) {
+	if text, err := x.ask(ctx, "robots.txt"); err == nil &&
+		bytes.HasPrefix(text, []byte(madeByGophd)) {
 		return okf("port %s is held by gophd", port)
 	}
-	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"), "port %s is held by another program than gophd; root sees by which", port)
+	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"),
+		"port %s is held by another program than gophd; root sees by which", port)
 }
 
 // onePort reports which process listens on a port.
@@ -106,7 +108,8 @@ func (x *examination) onePort(ctx context.Context, port string) []Finding {
 	if len(inodes) == 0 {
 		switch {
 		case x.Settings == nil && !x.underSystemd() && x.exists(openrcFile):
-			return faultf(diag.Command("rc-service", "gophd", "start"), "nothing listens at port %s", port)
+			return faultf(diag.Command("rc-service", "gophd", "start"),
+				"nothing listens at port %s", port)
 		case !x.underSystemd():
 			return faultf(x.start(), "nothing listens at port %s", port)
 		}
@@ -125,7 +128,8 @@ func (x *examination) onePort(ctx context.Context, port string) []Finding {
 		}
 		program = "systemd, for " + other
 	case service == "":
-		return faultf(diag.Command("kill", pid), "port %s is held by %s, which no unit has started", port, program)
+		return faultf(diag.Command("kill", pid),
+			"port %s is held by %s, which no unit has started", port, program)
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(other, ".service"), ".socket")
 	units := []string{other}
@@ -137,15 +141,22 @@ func (x *examination) onePort(ctx context.Context, port string) []Finding {
 	}
 	f := Finding{
 		Text: fmt.Sprintf("port %s is held by %s", port, program),
-		Type: diag.Command(append([]string{"systemctl", "disable", "--now"}, units...)...) + " && " + enableGophd,
-		Back: diag.Command("systemctl", "disable", "--now", "gophd.socket", "gophd.service") + " && " + diag.Command("systemctl", "enable", "--now", other),
-		Both: diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d") + " && " + diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf", "/etc/systemd/system/gophd.socket.d/") +
+		Type: diag.Command(append([]string{"systemctl", "disable", "--now"}, units...)...) +
+			" && " + enableGophd,
+		Back: diag.Command("systemctl", "disable", "--now", "gophd.socket", "gophd.service") +
+			" && " + diag.Command("systemctl", "enable", "--now", other),
+		Both: diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d") + " && " +
+			diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf",
+				"/etc/systemd/system/gophd.socket.d/") +
 			" && " + diag.Command("systemctl", "daemon-reload") + " && " + enableGophd,
 	}
 	if !x.underSystemd() {
-		f.Type = diag.Command("rc-service", name, "stop") + " && " + diag.Command("rc-service", "gophd", "start")
-		f.Back = diag.Command("rc-service", "gophd", "stop") + " && " + diag.Command("rc-service", name, "start")
-		f.Both = diag.Command("echo", "GOPHD_LISTEN=:7070") + " >>" + openrcFile + " && " + diag.Command("rc-service", "gophd", "start")
+		f.Type = diag.Command("rc-service", name, "stop") + " && " +
+			diag.Command("rc-service", "gophd", "start")
+		f.Back = diag.Command("rc-service", "gophd", "stop") + " && " +
+			diag.Command("rc-service", name, "start")
+		f.Both = diag.Command("echo", "GOPHD_LISTEN=:7070") + " >>" + openrcFile + " && " +
+			diag.Command("rc-service", "gophd", "start")
 	}
 	return []Finding{f}
 }
@@ -157,7 +168,8 @@ func (x *examination) listeners(port string) (inodes []string) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		for line := range strings.Lines(x.read(table)) {
 			f := strings.Fields(line)
-			if len(f) > 9 && f[3] == listening && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) {
+			if len(f) > 9 && f[3] == listening &&
+				strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) {
 				inodes = append(inodes, f[9])
 			}
 		}
@@ -172,7 +184,8 @@ func (x *examination) holder(inodes []string) (pid, program, service string) {
 	list, _ := filepath.Glob(x.onMachine("/proc/[0-9]*/fd/*"))
 	for _, fd := range list {
 		to, err := os.Readlink(fd)
-		if err != nil || !slices.Contains(inodes, strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")) {
+		if err != nil || !slices.Contains(inodes,
+			strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")) {
 			continue
 		}
 		dir := filepath.Dir(filepath.Dir(fd))
@@ -181,7 +194,9 @@ func (x *examination) holder(inodes []string) (pid, program, service string) {
 		if program != "" && name == "systemd" {
 			continue
 		}
-		pid, program, service = filepath.Base(dir), name, ""
+		pid = filepath.Base(dir)
+		program = name
+		service = ""
 		group, _ := os.ReadFile(filepath.Join(dir, "cgroup"))
 		if last := filepath.Base(strings.TrimSpace(string(group))); strings.HasSuffix(last, ".service") {
 			service = last
@@ -198,7 +213,8 @@ func (x *examination) otherSocket(ctx context.Context, port string) string {
 	out, _ := x.command(ctx, "systemctl", "list-sockets", "--no-legend", "--no-pager", "--plain")
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if len(f) > 1 && strings.HasSuffix(":"+f[0], ":"+port) && !strings.HasPrefix(f[1], "gophd") {
+		if len(f) > 1 && strings.HasSuffix(":"+f[0], ":"+port) &&
+			!strings.HasPrefix(f[1], "gophd") {
 			return f[1]
 		}
 	}

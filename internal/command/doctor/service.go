@@ -17,7 +17,8 @@ import (
 )
 
 // unitNames are the units of the package: the service, its socket, those of the fronts.
-var unitNames = []string{"gophd.service", "gophd.socket", "gophd-gemini.socket", "gophd-spartan.socket", "gophd-nex.socket", "gophd-finger.socket"}
+var unitNames = []string{"gophd.service", "gophd.socket", "gophd-gemini.socket",
+	"gophd-spartan.socket", "gophd-nex.socket", "gophd-finger.socket"}
 
 // The files of settings; OpenRC's for machines without systemd.
 const (
@@ -69,37 +70,45 @@ func (x *examination) loaded(context.Context) (all []Finding) {
 	case !x.underSystemd() && x.exists(openrcFile):
 		return okf("%s, for OpenRC", openrcFile)
 	case !x.underSystemd() && x.exists("/usr/local/share/gophd/systemd/gophd.service"):
-		return faultf(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service", "/usr/local/share/gophd/systemd/gophd.socket", "/etc/systemd/system/")+" && "+diag.Command("systemctl", "daemon-reload"),
+		return faultf(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service",
+			"/usr/local/share/gophd/systemd/gophd.socket",
+			"/etc/systemd/system/")+" && "+diag.Command("systemctl", "daemon-reload"),
 			"there is no gophd.service; gophd doctor DIR examines a gophd without one")
 	case !x.underSystemd():
-		return faultf(diag.Command("sudo", "make", "install"), "systemd has no gophd.service; gophd doctor DIR examines a gophd without one")
+		return faultf(diag.Command("sudo", "make", "install"),
+			"systemd has no gophd.service; gophd doctor DIR examines a gophd without one")
 	}
 	reload := ""
 	for _, name := range unitNames {
 		unit := x.units[name]
 		switch unit["LoadState"] {
 		case "masked":
-			all = append(all, faultf(diag.Command("systemctl", "unmask", name)+" && "+x.restart(), "%s is masked: systemd does not start it", name)...)
+			all = append(all, faultf(diag.Command("systemctl", "unmask", name)+" && "+x.restart(),
+				"%s is masked: systemd does not start it", name)...)
 		case "bad-setting", "error":
-			all = append(all, faultf(x.mendUnit(unit), "systemd does not load %s: %s", name, unit["LoadError"])...)
+			all = append(all, faultf(x.mendUnit(unit), "systemd does not load %s: %s", name,
+				unit["LoadError"])...)
 		}
 		added, _ := filepath.Glob(x.onMachine("/etc/systemd/system/" + name + ".d/*.conf"))
 		unread := slices.ContainsFunc(added, func(file string) bool {
-			return !slices.Contains(strings.Fields(unit["DropInPaths"]), "/"+strings.TrimPrefix(strings.TrimPrefix(file, x.Machine), "/"))
+			return !slices.Contains(strings.Fields(unit["DropInPaths"]),
+				"/"+strings.TrimPrefix(strings.TrimPrefix(file, x.Machine), "/"))
 		})
 		if unit.yes("NeedDaemonReload") || unread { // systemd does not notice a directory that is new
 			reload = cmp.Or(reload, name)
 		}
 	}
 	if reload != "" {
-		all = append(all, faultf(diag.Command("systemctl", "daemon-reload")+" && "+x.restart(), "%s was changed, and systemd has not read it again", reload)...)
+		all = append(all, faultf(diag.Command("systemctl", "daemon-reload")+" && "+x.restart(),
+			"%s was changed, and systemd has not read it again", reload)...)
 	}
 	if all != nil {
 		return all
 	}
 	text := x.unit()["FragmentPath"]
 	var with []string
-	for file := range strings.FieldsSeq(x.unit()["DropInPaths"] + " " + x.units["gophd.socket"]["DropInPaths"]) {
+	for file := range strings.FieldsSeq(x.unit()["DropInPaths"] + " " +
+		x.units["gophd.socket"]["DropInPaths"]) {
 		with = append(with, filepath.Base(file))
 	}
 	if len(with) > 0 {
@@ -115,7 +124,8 @@ func (x *examination) mendUnit(unit properties) string {
 	for file := range strings.FieldsSeq(unit["DropInPaths"]) {
 		starts := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(x.read(file))
 		if starts != nil && strings.TrimSpace(starts[1]) != "" {
-			return diag.Command("sed", "-i", `0,/^ExecStart=./s//ExecStart=\n&/`, file) + " && " + reload
+			return diag.Command("sed", "-i", `0,/^ExecStart=./s//ExecStart=\n&/`, file) +
+				" && " + reload
 		}
 	}
 	return diag.Command("systemctl", "revert", unit["Id"]) + " && " + reload
@@ -130,17 +140,20 @@ func (x *examination) service(ctx context.Context) (all []Finding) {
 	for _, name := range unitNames[2:] {
 		unit := x.units[name]
 		if unit["UnitFileState"] == "enabled" && unit["ActiveState"] != "active" {
-			all = append(all, faultf(x.restart(), "%s is enabled and does not listen: it is %s", name, unit["ActiveState"])...)
+			all = append(all, faultf(x.restart(), "%s is enabled and does not listen: it is %s",
+				name, unit["ActiveState"])...)
 		}
 	}
 	unit := x.unit()
-	if unit["ActiveState"] != "failed" && unit["Result"] == "success" && x.units["gophd.socket"]["ActiveState"] != "failed" {
+	if unit["ActiveState"] != "failed" && unit["Result"] == "success" &&
+		x.units["gophd.socket"]["ActiveState"] != "failed" {
 		if all == nil {
 			all = okf("%s", unit["ActiveState"])
 		}
 		return all
 	}
-	text := fmt.Sprintf("the service failed (%s, status %s)", unit["Result"], unit["ExecMainStatus"])
+	text := fmt.Sprintf("the service failed (%s, status %s)", unit["Result"],
+		unit["ExecMainStatus"])
 	if message, hint := x.lastError(ctx); message != "" {
 		text += ": " + message
 		if hint != "" {
@@ -152,7 +165,8 @@ func (x *examination) service(ctx context.Context) (all []Finding) {
 
 // lastError returns the last error of the service in the journal, with its hint.
 func (x *examination) lastError(ctx context.Context) (message, hint string) {
-	out, _ := x.command(ctx, "journalctl", "--no-pager", "-q", "-o", "cat", "-n", "50", "-p", "warning", "-t", "gophd", "-u", unitNames[0])
+	out, _ := x.command(ctx, "journalctl", "--no-pager", "-q", "-o", "cat", "-n", "50", "-p",
+		"warning", "-t", "gophd", "-u", unitNames[0])
 	for line := range strings.Lines(string(out)) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "gophd: hint: "); ok {
 			hint = text
@@ -210,7 +224,8 @@ func parseSettings(text string) (all []setting) {
 		if !ok || line[0] == '#' || line[0] == ';' {
 			continue
 		}
-		all = append(all, setting{first, strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)})
+		all = append(all, setting{first, strings.TrimSpace(name),
+			strings.Trim(strings.TrimSpace(value), `"'`)})
 	}
 	return all
 }
@@ -265,11 +280,14 @@ func (x *examination) ignored() (all []Finding) {
 	for _, s := range parseSettings(x.read(x.file())) {
 		name := strings.ToUpper(strings.TrimSpace(strings.TrimPrefix(s.name, "export ")))
 		mine := strings.HasPrefix(name, "GOPHD_")
-		if shell := !x.underSystemd() && strings.HasPrefix(s.name, "export GOPHD_"); !mine || shell || s.valid() && s.name == name {
+		if shell := !x.underSystemd() && strings.HasPrefix(s.name, "export GOPHD_"); !mine ||
+			shell || s.valid() && s.name == name {
 			continue
 		}
-		mend := diag.Command("sed", "-i", fmt.Sprintf(`%ds/^[^=]*=[[:space:]]*/%s=/`, s.line, name), x.file()) + " && " + x.restart()
-		all = append(all, faultf(mend, "%s:%d: %s= sets nothing: a line is %s=VALUE", x.file(), s.line, s.name, name)...)
+		mend := diag.Command("sed", "-i", fmt.Sprintf(`%ds/^[^=]*=[[:space:]]*/%s=/`, s.line, name),
+			x.file()) + " && " + x.restart()
+		all = append(all, faultf(mend, "%s:%d: %s= sets nothing: a line is %s=VALUE", x.file(),
+			s.line, s.name, name)...)
 	}
 	return all
 }
@@ -277,8 +295,11 @@ func (x *examination) ignored() (all []Finding) {
 // mend returns the command that removes a wrong setting from its file, or corrects its name.
 func (x *examination) mend(message, hint string) string {
 	for _, s := range parseSettings(x.read(x.file())) {
-		flag := "-" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s.name, "GOPHD_"), "_", "-"))
-		words := strings.FieldsFunc(message, func(r rune) bool { return r == ' ' || r == ':' || r == ',' })
+		flag := "-" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s.name,
+			"GOPHD_"), "_", "-"))
+		words := strings.FieldsFunc(message, func(r rune) bool {
+			return r == ' ' || r == ':' || r == ','
+		})
 		if !slices.Contains(words, s.name) && !slices.Contains(words, flag) {
 			continue
 		}
@@ -320,7 +341,8 @@ func (x *examination) restart() string {
 		return reset + diag.Command(append([]string{"systemctl", "restart"}, units...)...)
 	}
 	// A socket does not start while the service runs.
-	return reset + diag.Command(append([]string{"systemctl", "stop"}, units...)...) + "; " + diag.Command(append([]string{"systemctl", "start"}, units...)...)
+	return reset + diag.Command(append([]string{"systemctl", "stop"}, units...)...) + "; " +
+		diag.Command(append([]string{"systemctl", "start"}, units...)...)
 }
 
 // start is the command that starts a server without a unit.
@@ -345,16 +367,25 @@ func (x *examination) allowed(context.Context) (all []Finding) {
 		return nil
 	}
 	if x.unit().yes("PrivateNetwork") {
-		for flag, addrs := range map[string][]string{"listen": x.flags.Listen, "metrics": {x.flags.Metrics}} {
+		for flag, addrs := range map[string][]string{
+			"listen":  x.flags.Listen,
+			"metrics": {x.flags.Metrics},
+		} {
 			if addr := strings.Join(addrs, ", "); addr != "" {
-				all = append(all, faultf(systemd.Activate(flag), "the unit has no network of its own, so gophd cannot listen at %s (-%s)", addr, flag)...)
+				all = append(all, faultf(systemd.Activate(flag),
+					"the unit has no network of its own, so gophd cannot listen at %s (-%s)",
+					addr, flag)...)
 			}
 		}
 		for _, front := range x.frontFlags() {
 			socket := "gophd-" + front.name + ".socket"
-			mend := diag.Command("sed", "-i", "s/^"+daemon.Variable(front.name)+"=/#&/", settingsFile) + " && " + diag.Command("systemctl", "enable", socket) +
-				" && " + diag.Command("systemctl", "stop", "gophd.socket", "gophd.service") + " && " + diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service")
-			all = append(all, faultf(mend, "the unit has no network of its own, so gophd cannot listen at %s: %s does", front.addr, socket)...)
+			mend := diag.Command("sed", "-i", "s/^"+daemon.Variable(front.name)+"=/#&/",
+				settingsFile) + " && " + diag.Command("systemctl", "enable", socket) +
+				" && " + diag.Command("systemctl", "stop", "gophd.socket", "gophd.service") +
+				" && " + diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service")
+			all = append(all, faultf(mend,
+				"the unit has no network of its own, so gophd cannot listen at %s: %s does",
+				front.addr, socket)...)
 		}
 	}
 	if all == nil {

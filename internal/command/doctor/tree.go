@@ -63,24 +63,33 @@ func (d *Doctor) look(ctx context.Context) sight {
 	for name, dir := range conf.Mounts {
 		conf.Mounts[name] = x.onMachine(dir)
 	}
-	o := check.Options{Progress: x.Err, Site: conf, Programs: programs, Charset: x.flags.Charset, Search: x.flags.Search, RootHomes: true}
-	_, err = check.Examine(ctx, x.onMachine(x.flags.Root), o, func(found *check.Outcome, v *site.View, at func(label string) string) {
-		path := func(label string) string {
-			return "/" + strings.TrimPrefix(strings.TrimPrefix(at(label), x.Machine), "/")
-		}
-		add("annotations", x.annotations(v, path))
-		add("content", x.content(found, at, path))
-		for _, name := range v.Trees() {
-			if strings.HasPrefix(name, "~") {
-				x.sight.Users++
+	o := check.Options{
+		Progress:  x.Err,
+		Site:      conf,
+		Programs:  programs,
+		Charset:   x.flags.Charset,
+		Search:    x.flags.Search,
+		RootHomes: true,
+	}
+	_, err = check.Examine(ctx, x.onMachine(x.flags.Root), o,
+		func(found *check.Outcome, v *site.View, at func(label string) string) {
+			path := func(label string) string {
+				return "/" + strings.TrimPrefix(strings.TrimPrefix(at(label), x.Machine), "/")
 			}
-		}
-		x.sight.Robots = v.Now().Robots
-		x.pages(v.Now())
-		x.newest(v)
-	})
+			add("annotations", x.annotations(v, path))
+			add("content", x.content(found, at, path))
+			for _, name := range v.Trees() {
+				if strings.HasPrefix(name, "~") {
+					x.sight.Users++
+				}
+			}
+			x.sight.Robots = v.Now().Robots
+			x.pages(v.Now())
+			x.newest(v)
+		})
 	if err != nil && !slices.ContainsFunc(x.sight.Findings, isFault) {
-		add("annotations", faultf(x.restart(), "the tree cannot be read: %v", exit.Root(x.flags.Root, err)))
+		add("annotations", faultf(x.restart(), "the tree cannot be read: %v",
+			exit.Root(x.flags.Root, err)))
 	}
 	return x.sight
 }
@@ -100,7 +109,9 @@ func (x *examination) preconditions(add func(check string, list []Finding)) {
 		if x.Settings == nil {
 			command = x.mend("-user", "")
 		}
-		add("account", faultf(command, "the server has the account with uid %d: it cannot become %s", os.Getuid(), x.flags.User))
+		add("account", faultf(command,
+			"the server has the account with uid %d: it cannot become %s",
+			os.Getuid(), x.flags.User))
 		tested["account"+x.flags.User] = true
 	}
 	for _, p := range settings.Preconditions(place) {
@@ -113,7 +124,8 @@ func (x *examination) preconditions(add func(check string, list []Finding)) {
 				continue // of this process, which is not the server
 			}
 			mend := cmp.Or(x.mendPrecondition(p), e.Mend, diag.Command("gophd", "check-config"))
-			if x.inUnit() && !strings.Contains(mend, "systemctl") && !strings.Contains(mend, restartLater) {
+			if x.inUnit() && !strings.Contains(mend, "systemctl") &&
+				!strings.Contains(mend, restartLater) {
 				mend += " && " + x.restart()
 			}
 			add(name, faultf(mend, "%v", err))
@@ -131,9 +143,11 @@ func (x *examination) mendPrecondition(p daemon.Precondition) string {
 	switch info, err := os.Stat(x.onMachine(p.What)); {
 	case p.Name == "directories" && strings.HasPrefix(p.What, "~"):
 		root := filepath.Join("/srv", strings.TrimLeft(p.What, "~/")) // a service has no shell, and its account no home
-		return diag.Command("gophd", "init", "--", root) + "; " + x.sed(fmt.Sprintf("s|^GOPHD_ROOT=.*|GOPHD_ROOT=%s|", root))
+		return diag.Command("gophd", "init", "--", root) + "; " +
+			x.sed(fmt.Sprintf("s|^GOPHD_ROOT=.*|GOPHD_ROOT=%s|", root))
 	case p.Name == "directories" && err == nil && !info.IsDir():
-		return diag.Command("mv", "--", p.What, p.What+".old") + " && " + diag.Command("gophd", "init", "--", p.What)
+		return diag.Command("mv", "--", p.What, p.What+".old") + " && " +
+			diag.Command("gophd", "init", "--", p.What)
 	case p.Name == "directories" && (errors.Is(err, fs.ErrNotExist) || p.Warn):
 		return diag.Command("gophd", "init", "--", p.What)
 	case p.Name == "account":
@@ -159,7 +173,8 @@ func (x *examination) moveOut(file string) string {
 	}
 	moved := map[string]string{path.Clean(file): path.Join(to, path.Base(file)), path.Dir(file): to} // as a flag names it
 	words := []string{"mv", "--"}
-	for _, name := range []string{file, strings.TrimSuffix(file, ".key") + ".crt", file + "-wal", file + "-shm"} {
+	for _, name := range []string{file, strings.TrimSuffix(file, ".key") + ".crt", file + "-wal",
+		file + "-shm"} {
 		if x.exists(name) && !slices.Contains(words, name) {
 			words = append(words, name)
 		}
@@ -193,11 +208,14 @@ func (x *examination) mendKeys(cert string) string {
 	key := x.flags.TLSKey[i]
 	switch _, err := tls.LoadX509KeyPair(x.onMachine(cert), x.onMachine(key)); {
 	case errors.Is(err, fs.ErrPermission) && x.inUnit():
-		return diag.Command("install", "-d", "-m", "700", "/etc/credstore") + " && " + diag.Command("install", "-m", "600", "--", cert, "/etc/credstore/gophd.crt") +
+		return diag.Command("install", "-d", "-m", "700", "/etc/credstore") + " && " +
+			diag.Command("install", "-m", "600", "--", cert, "/etc/credstore/gophd.crt") +
 			" && " + diag.Command("install", "-m", "600", "--", key, "/etc/credstore/gophd.key") +
-			" && " + x.sed("s|^GOPHD_TLS_CERT=.*|GOPHD_TLS_CERT="+credentials+"gophd.crt|; s|^GOPHD_TLS_KEY=.*|GOPHD_TLS_KEY="+credentials+"gophd.key|")
+			" && " + x.sed("s|^GOPHD_TLS_CERT=.*|GOPHD_TLS_CERT="+credentials+
+			"gophd.crt|; s|^GOPHD_TLS_KEY=.*|GOPHD_TLS_KEY="+credentials+"gophd.key|")
 	case errors.Is(err, fs.ErrPermission):
-		return diag.Command("chgrp", x.account(), "--", cert, key) + " && " + diag.Command("chmod", "g+r", "--", cert, key)
+		return diag.Command("chgrp", x.account(), "--", cert, key) + " && " +
+			diag.Command("chmod", "g+r", "--", cert, key)
 	}
 	return x.selfSigned()
 }
@@ -216,7 +234,8 @@ func (x *examination) selfSigned() string {
 
 // starts is the command that makes a socket: of the unit that has it, if there is one.
 func (x *examination) starts(socket string) string {
-	for _, dir := range []string{"/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system"} {
+	for _, dir := range []string{"/etc/systemd/system", "/usr/local/lib/systemd/system",
+		"/usr/lib/systemd/system"} {
 		units, _ := filepath.Glob(filepath.Join(x.Machine, dir, "*.socket"))
 		for _, file := range units {
 			text, _ := os.ReadFile(file)
@@ -240,17 +259,20 @@ func (x *examination) annotations(v *site.View, path func(label string) string) 
 		switch {
 		case r.Code == policy.CodeNotRead:
 			command = diag.Command("mv", "--", file, filepath.Join(dir, ".robots"))
-		case r.Code == policy.CodeUnreadable && self.Access(x.onMachine(dir), sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
+		case r.Code == policy.CodeUnreadable &&
+			self.Access(x.onMachine(dir), sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
 		case r.Code == policy.CodeUnreadable:
 			command = diag.Command("chmod", "o+rX", "--", file)
-			if info, err := os.Lstat(x.onMachine(file)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			if info, err := os.Lstat(x.onMachine(file)); err == nil &&
+				info.Mode()&fs.ModeSymlink != 0 {
 				command = diag.Command("rm", "--", file) // chmod would open what the link leads to
 			}
 		case r.Severity == diag.Error, r.Code == "R7-MEANT":
 			command = diag.Command("gophd", "robots", "check", "--", x.flags.Root)
 			home, _, ok := strings.Cut(r.File, "/")
 			if user := strings.TrimPrefix(home, "gemini="); ok && strings.HasPrefix(user, "~") {
-				command = diag.Command("gophd", "robots", "check", "-at", "/"+user+"/", "--", path(home))
+				command = diag.Command("gophd", "robots", "check", "-at", "/"+user+"/",
+					"--", path(home))
 			}
 		}
 		if command != "" {
@@ -265,26 +287,32 @@ func (x *examination) annotations(v *site.View, path func(label string) string) 
 
 // content reports what gophd check has found of files that the account of the server cannot
 // read, and of private keys. What keeps homes from being served is noted.
-func (x *examination) content(found *check.Outcome, at, path func(label string) string) (all []Finding) {
+func (x *examination) content(found *check.Outcome, at,
+	path func(label string) string) (all []Finding) {
 	x.sight.Homes = map[string]Finding{}
 	note := ""
 	for _, d := range found.Findings {
 		file := path(d.File)
-		message := strings.ReplaceAll(strings.Replace(d.Message, "this user", "the account of the server", 1), x.Machine, "")
+		message := strings.ReplaceAll(strings.Replace(d.Message, "this user",
+			"the account of the server", 1), x.Machine, "")
 		mend := strings.ReplaceAll(d.Hint, x.Machine, "")
 		user, isTop := strings.CutPrefix(strings.TrimPrefix(d.File, "gemini="), "~")
 		isTop = isTop && !strings.Contains(user, "/")
 		switch {
 		case d.Code == check.CodeKey:
-			move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " + diag.Command("mv", "--", file, x.private())
-			all = append(all, faultf(move, "everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)...)
+			move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " +
+				diag.Command("mv", "--", file, x.private())
+			all = append(all, faultf(move,
+				"everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)...)
 		case d.Code != check.CodeRead:
 		case d.Hint == "" || self.Access(at(d.File), sandbox.MayRead|sandbox.MayEnter) == nil: // about files in it, which may be closed on purpose
 			note = "; " + file + ": " + message
 		case isTop && user == d.File[1:]:
-			x.sight.Homes[strings.Replace(x.flags.Users, "*", user, 1)] = faultf(mend, "%s", message)[0]
+			x.sight.Homes[strings.Replace(x.flags.Users, "*", user, 1)] = faultf(mend,
+				"%s", message)[0]
 		case isTop:
-			x.sight.Homes[strings.Replace(x.flags.UsersGemini, "*", user, 1)] = faultf(mend, "%s", message)[0]
+			x.sight.Homes[strings.Replace(x.flags.UsersGemini, "*", user, 1)] = faultf(mend,
+				"%s", message)[0]
 		default:
 			all = append(all, faultf(mend, "%s: %s", file, message)...)
 		}
@@ -303,7 +331,9 @@ func (x *examination) pages(snap *site.Snapshot) {
 		names = append(names, dir.Name)
 	}
 	for _, name := range names {
-		x.sight.Pages = append(x.sight.Pages, page{selector.Canonical(name, true), everywhere || snap.Compiled.DeniedToAll(name, true)})
+		x.sight.Pages = append(x.sight.Pages,
+			page{selector.Canonical(name, true), everywhere ||
+				snap.Compiled.DeniedToAll(name, true)})
 	}
 }
 
@@ -318,8 +348,10 @@ func (x *examination) newest(v *site.View) {
 	var all []candidate
 	for dir, d := range v.Now().Tree.All() {
 		for _, file := range d.Files {
-			name, when := selector.Join(dir, file.Name), time.Unix(0, file.Modified)
-			if typ, known := menu.TypeOf(file.Name); known && typ == menu.TypeText && time.Since(when) > 10*time.Second && !v.Now().Compiled.DeniedToAll(name, false) {
+			name := selector.Join(dir, file.Name)
+			when := time.Unix(0, file.Modified)
+			if typ, known := menu.TypeOf(file.Name); known && typ == menu.TypeText &&
+				time.Since(when) > 10*time.Second && !v.Now().Compiled.DeniedToAll(name, false) {
 				all = append(all, candidate{name, when})
 			}
 		}
@@ -331,7 +363,8 @@ func (x *examination) newest(v *site.View) {
 		}
 		body, err := v.ReadFile(c.name)
 		if err == nil && len(body) <= 64<<10 && utf8.Valid(body) {
-			x.sight.Texts = append(x.sight.Texts, text{selector.Canonical(c.name, false), bytes.ReplaceAll(body, []byte("\r"), nil)})
+			x.sight.Texts = append(x.sight.Texts,
+				text{selector.Canonical(c.name, false), bytes.ReplaceAll(body, []byte("\r"), nil)})
 		}
 	}
 }

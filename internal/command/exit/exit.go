@@ -53,11 +53,21 @@ var ErrNo = &CommandError{Status: No}
 
 // Usagef is an error in the command line.
 func Usagef(hint, format string, args ...any) error {
-	return &CommandError{Status: Usage, Err: fmt.Errorf(format, args...), Hint: hint}
+	return &CommandError{
+		Status: Usage,
+		Err:    fmt.Errorf(format, args...),
+		Hint:   hint,
+	}
 }
 
 // Hint is a failure about which something can be done.
-func Hint(err error, hint string) error { return &CommandError{Status: Failure, Err: err, Hint: hint} }
+func Hint(err error, hint string) error {
+	return &CommandError{
+		Status: Failure,
+		Err:    err,
+		Hint:   hint,
+	}
+}
 
 // Report prints an error and returns the exit status.
 func Report(stderr io.Writer, err error) int {
@@ -73,7 +83,9 @@ func Report(stderr io.Writer, err error) int {
 
 // Say prints a message and its hint, if there is one. Either may contain
 // untrusted text.
-func Say(stderr io.Writer, msg, hint string) { say(stderr, journal.PriWarning, msg, hint) }
+func Say(stderr io.Writer, msg, hint string) {
+	say(stderr, journal.PriWarning, msg, hint)
+}
 
 // say prefixes each line with its priority if stderr is the journal.
 func say(stderr io.Writer, p journal.Priority, msg, hint string) {
@@ -102,7 +114,8 @@ const maxTable = 1 << 20 // bytes of a table of mounts
 func Root(dir string, err error) error {
 	flag := "-root"
 	var at *fs.PathError
-	if abs, _ := filepath.Abs(dir); errors.As(err, &at) && filepath.IsAbs(at.Path) && at.Path != abs {
+	if abs, _ := filepath.Abs(dir); errors.As(err, &at) && filepath.IsAbs(at.Path) &&
+		at.Path != abs {
 		flag, dir = "-mount", at.Path
 	}
 	return Directory(flag, dir, nil, fmt.Errorf("opening the content tree: %w", err))
@@ -130,7 +143,8 @@ func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 		abs, _ := filepath.Abs(dir)
 		e.Mend = diag.Command("chmod", "-R", "a+rX", "--", dir)
 		e.Hint = "the user that gophd runs as must be able to read and search it: " + e.Mend
-		if above := account.Closed(dir, sandbox.MayRead|sandbox.MayEnter); above != "" && above != abs {
+		if above := account.Closed(dir,
+			sandbox.MayRead|sandbox.MayEnter); above != "" && above != abs {
 			e.Status, e.Mend = Usage, diag.Command("chmod", "a+x", "--", above)
 			e.Hint = fmt.Sprintf("the user that gophd runs as must be able to enter %s: %s", above, e.Mend)
 		}

@@ -43,17 +43,21 @@ type Get struct {
 // connection that was closed early.
 func (c *Get) Get(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return exit.Usagef("gophd get gopher://host/", "get takes one URL, got %d arguments", len(args))
+		return exit.Usagef("gophd get gopher://host/",
+			"get takes one URL, got %d arguments", len(args))
 	}
 	if c.Timeout <= 0 {
-		return exit.Usagef("the time for the whole reply, such as -timeout 30s", "-timeout %v", c.Timeout)
+		return exit.Usagef("the time for the whole reply, such as -timeout 30s",
+			"-timeout %v", c.Timeout)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	if scheme, _, _ := strings.Cut(args[0], "://"); protocols[strings.ToLower(scheme)].request != nil {
+	if scheme, _, _ := strings.Cut(args[0],
+		"://"); protocols[strings.ToLower(scheme)].request != nil {
 		return c.follow(ctx, args[0])
 	} else if scheme != args[0] && !strings.HasPrefix(strings.ToLower(scheme), "gopher") {
-		return exit.Usagef("get knows the schemes gopher, gophers, gemini, spartan, nex and finger", "%s: unknown scheme %q", args[0], scheme)
+		return exit.Usagef("get knows the schemes gopher, gophers, gemini, spartan, nex and finger",
+			"%s: unknown scheme %q", args[0], scheme)
 	}
 	u, err := selector.ParseURL(args[0])
 	if err != nil {
@@ -76,7 +80,8 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 }
 
 // send connects to a server, inside TLS if there is a configuration, and sends a request.
-func (c *Get) send(ctx context.Context, addr string, conf *tls.Config, request string) (*ask.Reply, error) {
+func (c *Get) send(ctx context.Context, addr string, conf *tls.Config,
+	request string) (*ask.Reply, error) {
 	in, err := ask.Dialer{TLS: conf}.Send(ctx, addr, conf != nil, request, c.MaxSize)
 	if err == nil {
 		return in, nil
@@ -107,9 +112,11 @@ func (c *Get) copyFile(r io.Reader) error {
 func (c *Get) readError(host string, err error) error {
 	switch {
 	case errors.Is(err, ask.ErrTooLarge):
-		return exit.Hint(fmt.Errorf("reading from %s: more than -max-size bytes", host), "-max-size 64MiB reads more")
+		return exit.Hint(fmt.Errorf("reading from %s: more than -max-size bytes", host),
+			"-max-size 64MiB reads more")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return exit.Hint(fmt.Errorf("reading from %s: the reply was not complete after %s", host, c.Timeout), "-timeout sets how long to wait")
+		return exit.Hint(fmt.Errorf("reading from %s: the reply was not complete after %s", host,
+			c.Timeout), "-timeout sets how long to wait")
 	}
 	return fmt.Errorf("reading from %s: %w", host, err)
 }
@@ -134,7 +141,11 @@ func (c *Get) show(u selector.URL, in *ask.Reply) error {
 	case err != nil:
 		return c.readError(u.Host, err)
 	case isError:
-		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %q", u.Host, msg), Hint: urlHint(u)}
+		return &exit.CommandError{
+			Status: exit.No,
+			Err:    fmt.Errorf("%s answers: %q", u.Host, msg),
+			Hint:   urlHint(u),
+		}
 	}
 	return nil
 }
@@ -142,7 +153,8 @@ func (c *Get) show(u selector.URL, in *ask.Reply) error {
 // urlHint is for a user who left the item type out of a URL, so that the first
 // letter of the name was taken for it, or who wrote a search as in a URL of the Web.
 func urlHint(u selector.URL) string {
-	if sel, query, found := strings.Cut(u.Selector, "?"); found && u.Type == menu.TypeSearch && u.Query == "" {
+	if sel, query, found := strings.Cut(u.Selector, "?"); found && u.Type == menu.TypeSearch &&
+		u.Query == "" {
 		u.Selector, u.Query = sel, query
 		return fmt.Sprintf("%%09 separates the words to search for from the selector; did you mean %s?", u)
 	}
@@ -192,7 +204,8 @@ func writeItem(out io.Writer, line string) {
 	case it.Type == menu.TypeError: // which leads nowhere
 		_, _ = fmt.Fprintf(out, "error   %s\n", diag.Printable(it.Label))
 	default:
-		_, _ = fmt.Fprintf(out, "%-7s %s\n        -> %s\n", kind(it.Type), diag.Printable(it.Label), diag.Printable(itemURL(it)))
+		_, _ = fmt.Fprintf(out, "%-7s %s\n        -> %s\n", kind(it.Type), diag.Printable(it.Label),
+			diag.Printable(itemURL(it)))
 	}
 }
 
@@ -200,7 +213,14 @@ func itemURL(it menu.Item) string {
 	if target, ok := strings.CutPrefix(it.Selector, "URL:"); ok {
 		return target
 	}
-	return selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}.String()
+	return selector.URL{
+		Host:     it.Host,
+		Port:     it.Port,
+		Type:     it.Type,
+		Selector: it.Selector,
+	}.String()
 }
 
-func kind(t byte) string { return cmp.Or(menu.TypeName(t), diag.Printable(string([]byte{t}))) }
+func kind(t byte) string {
+	return cmp.Or(menu.TypeName(t), diag.Printable(string([]byte{t})))
+}

@@ -30,7 +30,8 @@ type changedError struct {
 }
 
 func (e *changedError) Error() string {
-	return fmt.Sprintf("the certificate has changed: %s, it was %s until %s", e.got, e.known, e.until.Format(time.DateOnly))
+	return fmt.Sprintf("the certificate has changed: %s, it was %s until %s", e.got, e.known,
+		e.until.Format(time.DateOnly))
 }
 
 // unwritableError reports a certificate that could not be remembered.
@@ -63,7 +64,8 @@ func (k *knownHosts) check(addr string, cert *x509.Certificate) error {
 		return &changedError{known, got, until}
 	}
 	if err == nil {
-		err = appendLine(name, fmt.Sprintf("%s %s %s\n", addr, got, cert.NotAfter.UTC().Format(time.RFC3339)))
+		err = appendLine(name, fmt.Sprintf("%s %s %s\n", addr, got,
+			cert.NotAfter.UTC().Format(time.RFC3339)))
 	}
 	if err != nil && !k.insecure {
 		return &unwritableError{fmt.Errorf("remembering the certificate: %w", err)}

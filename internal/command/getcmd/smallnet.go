@@ -29,8 +29,10 @@ var protocols = map[string]protocol{
 	"spartan": {false, true, func(u *url.URL, query string) string {
 		return fmt.Sprintf("%s %s %d\r\n%s", u.Hostname(), u.EscapedPath(), len(query), query)
 	}},
-	"nex":    {false, false, func(u *url.URL, _ string) string { return u.EscapedPath() + "\r\n" }},
-	"finger": {false, false, func(u *url.URL, _ string) string { return strings.TrimPrefix(u.Path, "/") + "\r\n" }},
+	"nex": {false, false, func(u *url.URL, _ string) string { return u.EscapedPath() + "\r\n" }},
+	"finger": {false, false, func(u *url.URL, _ string) string {
+		return strings.TrimPrefix(u.Path, "/") + "\r\n"
+	}},
 }
 
 const (
@@ -91,8 +93,13 @@ func (c *Get) fetch(ctx context.Context, u *url.URL) (moved *url.URL, err error)
 	var conf *tls.Config
 	if p.tls {
 		hosts := &knownHosts{insecure: c.Insecure}
-		conf = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, // #nosec G402: trust on first use
-			VerifyConnection: func(s tls.ConnectionState) error { return hosts.check(addr, s.PeerCertificates[0]) }}
+		conf = &tls.Config{
+			MinVersion:         tls.VersionTLS12,
+			InsecureSkipVerify: true, // #nosec G402: trust on first use
+			VerifyConnection: func(s tls.ConnectionState) error {
+				return hosts.check(addr, s.PeerCertificates[0])
+			},
+		}
 	}
 	query, _ := url.PathUnescape(u.RawQuery) // parseURL has read it
 	in, err := c.send(ctx, addr, conf, p.request(u, query))
@@ -147,5 +154,9 @@ func outcome(u *url.URL, status, meta string) (moved *url.URL, err error) {
 	case "ask":
 		hint = "add your answer to the URL: " + u.String() + "?words"
 	}
-	return nil, &exit.CommandError{Status: exit.No, Err: fmt.Errorf("%s answers: %s %q", u.Host, diag.Printable(status), meta), Hint: hint}
+	return nil, &exit.CommandError{
+		Status: exit.No,
+		Err:    fmt.Errorf("%s answers: %s %q", u.Host, diag.Printable(status), meta),
+		Hint:   hint,
+	}
 }

@@ -26,15 +26,18 @@ var hole embed.FS
 // exit.
 func Init(out io.Writer, args []string, today time.Time) error {
 	if len(args) != 1 {
-		return exit.Usagef("gophd init hole", "init takes one directory, got %d arguments", len(args))
+		return exit.Usagef("gophd init hole",
+			"init takes one directory, got %d arguments", len(args))
 	}
 	dir := args[0]
 	if list, err := disk.Caller(disk.Direct).List(dir); len(list) > 0 {
-		return exit.Usagef("name a new directory; to serve this one as it is: "+diag.Command("gophd", "--", dir), "%s is not empty: %s is in it", dir, list[0].Name())
+		return exit.Usagef("name a new directory; to serve this one as it is: "+
+			diag.Command("gophd", "--", dir), "%s is not empty: %s is in it", dir, list[0].Name())
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.Hint(err, "name a new directory: gophd init hole")
 	}
-	day, yesterday := today.Format(time.DateOnly), today.Add(-24*time.Hour).Format(time.DateOnly)
+	day := today.Format(time.DateOnly)
+	yesterday := today.Add(-24 * time.Hour).Format(time.DateOnly)
 	dates := strings.NewReplacer("TODAY", day, "YESTERDAY", yesterday)
 	made := 0
 	err := fs.WalkDir(hole, "hole", func(name string, d fs.DirEntry, err error) error {
@@ -60,8 +63,10 @@ func Init(out io.Writer, args []string, today time.Time) error {
 		return os.WriteFile(to, []byte(dates.Replace(string(text))), 0o644)
 	})
 	if err != nil {
-		return exit.Hint(fmt.Errorf("making a hole: %w", err), "name a directory that you may write to")
+		return exit.Hint(fmt.Errorf("making a hole: %w", err),
+			"name a directory that you may write to")
 	}
-	_, err = fmt.Fprintf(out, "made %d files in %s\ntry: %s\n", made, diag.Printable(dir), diag.Command("gophd", "-listen", ":7070", "--", dir))
+	_, err = fmt.Fprintf(out, "made %d files in %s\ntry: %s\n", made, diag.Printable(dir),
+		diag.Command("gophd", "-listen", ":7070", "--", dir))
 	return err
 }

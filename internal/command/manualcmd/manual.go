@@ -28,7 +28,8 @@ type Manual struct {
 func (m *Manual) Run(args []string) error {
 	switch {
 	case len(args) > 1:
-		return exit.Usagef("gophd manual PAGE", "manual takes one page, got %d arguments", len(args))
+		return exit.Usagef("gophd manual PAGE",
+			"manual takes one page, got %d arguments", len(args))
 	case m.Dir:
 		return m.where()
 	case m.Unpack != "":
@@ -43,7 +44,8 @@ func (m *Manual) Run(args []string) error {
 	for _, file := range names {
 		text, _ := fs.ReadFile(gophd.Manual(), file)
 		title, _, _ := strings.Cut(string(text), "\n")
-		_, err = fmt.Fprintf(m.Out, "%-13s %s\n", strings.TrimSuffix(file, ".txt"), strings.TrimSpace(title))
+		_, err = fmt.Fprintf(m.Out, "%-13s %s\n", strings.TrimSuffix(file, ".txt"),
+			strings.TrimSpace(title))
 	}
 	return err
 }
@@ -60,7 +62,9 @@ func (m *Manual) print(page string) error {
 	for _, file := range names {
 		name := strings.TrimSuffix(file, ".txt")
 		if n := diag.Distance(page, name, best); n < best {
-			hint, best = "did you mean "+diag.Command("gophd", "manual", name)+"? gophd manual lists the pages", n
+			hint = "did you mean " + diag.Command("gophd", "manual", name) +
+				"? gophd manual lists the pages"
+			best = n
 		}
 	}
 	return exit.Usagef(hint, "the manual has no page %q", page)
@@ -75,7 +79,11 @@ func (m *Manual) where() error {
 	}
 	dir := filepath.Join(filepath.Dir(program), "../share/gophd/manual")
 	if _, err := disk.Caller(disk.Direct).Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return &exit.CommandError{Status: exit.No, Err: fmt.Errorf("the pages are not in %s", dir), Hint: "gophd manual -unpack DIR writes them"}
+		return &exit.CommandError{
+			Status: exit.No,
+			Err:    fmt.Errorf("the pages are not in %s", dir),
+			Hint:   "gophd manual -unpack DIR writes them",
+		}
 	}
 	_, err = fmt.Fprintln(m.Out, dir)
 	return err

@@ -18,7 +18,8 @@ import (
 
 // own are selectors that gophd answers by itself; without a leading slash, names in any
 // directory.
-var own = []string{"/robots.txt", "/caps.txt", "/about-robots", "feed.xml", "feed.gmi", "/sitemap.xml", "/sitemap.txt", "/sitemap-recent.xml"}
+var own = []string{"/robots.txt", "/caps.txt", "/about-robots", "feed.xml", "feed.gmi",
+	"/sitemap.xml", "/sitemap.txt", "/sitemap-recent.xml"}
 
 // Reports returns the reports of a snapshot, which was made with site.Config.Files, with one
 // for each rule that matches nothing. The worst come first.
@@ -44,7 +45,9 @@ func Reports(snap *site.Snapshot) []policy.Report {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b policy.Report) int { return diag.Compare(a.Diagnostic, b.Diagnostic) })
+	slices.SortStableFunc(list, func(a, b policy.Report) int {
+		return diag.Compare(a.Diagnostic, b.Diagnostic)
+	})
 	return list
 }
 
@@ -81,7 +84,8 @@ func (f finder) about(r policy.AnnotationRule) (policy.Report, bool) {
 // exists reports whether a rule matches something.
 func (f finder) exists(r policy.AnnotationRule) bool {
 	return slices.ContainsFunc(own, func(sel string) bool {
-		return r.Matches(sel) || sel[0] != '/' && strings.HasSuffix(strings.TrimSuffix(r.Value, "$"), sel)
+		return r.Matches(sel) ||
+			sel[0] != '/' && strings.HasSuffix(strings.TrimSuffix(r.Value, "$"), sel)
 	}) || slices.ContainsFunc(f, func(snap *site.Snapshot) bool { return has(snap, r) })
 }
 
@@ -91,17 +95,22 @@ func has(snap *site.Snapshot, r policy.AnnotationRule) bool {
 		if strings.HasSuffix(p, "/") {
 			continue // a directory's menu, which is here like others
 		}
-		if strings.HasPrefix(r.Path, p) || r.Matches(p) || strings.HasPrefix(p, "/*") && strings.Contains(r.Value, p[2:]) {
+		if strings.HasPrefix(r.Path, p) || r.Matches(p) ||
+			strings.HasPrefix(p, "/*") && strings.Contains(r.Value, p[2:]) {
 			return true
 		}
 	}
-	if r.Literal && snap.Answers(strings.TrimSuffix(r.Path, "/")) || slices.ContainsFunc(snap.Aliases(), r.Matches) {
+	if r.Literal && snap.Answers(strings.TrimSuffix(r.Path, "/")) ||
+		slices.ContainsFunc(snap.Aliases(), r.Matches) {
 		return true
 	}
 	if !r.Literal {
 		for name, d := range snap.Tree.All() {
 			at := selector.Canonical(name, true)
-			if strings.HasPrefix(at, r.Dir) && (r.Matches(at) || slices.ContainsFunc(d.Files, func(f site.File) bool { return r.Matches(at + f.Name) })) {
+			if strings.HasPrefix(at, r.Dir) &&
+				(r.Matches(at) || slices.ContainsFunc(d.Files, func(f site.File) bool {
+					return r.Matches(at + f.Name)
+				})) {
 				return true
 			}
 		}
@@ -115,8 +124,12 @@ func has(snap *site.Snapshot, r policy.AnnotationRule) bool {
 	if begin == "" && r.Matches("/"+dir) {
 		return true
 	}
-	return slices.ContainsFunc(d.Files, func(f site.File) bool { return strings.HasPrefix(f.Name, begin) && r.Matches("/"+dir+f.Name) }) ||
-		slices.ContainsFunc(d.Dirs, func(d *site.Dir) bool { return strings.HasPrefix(d.Name, begin) && r.Matches("/"+dir+d.Name+"/") })
+	return slices.ContainsFunc(d.Files, func(f site.File) bool {
+		return strings.HasPrefix(f.Name, begin) && r.Matches("/"+dir+f.Name)
+	}) ||
+		slices.ContainsFunc(d.Dirs, func(d *site.Dir) bool {
+			return strings.HasPrefix(d.Name, begin) && r.Matches("/"+dir+d.Name+"/")
+		})
 }
 
 var itemType = regexp.MustCompile(`^/?[0-9A-Za-z]/`)
@@ -168,8 +181,11 @@ func Nearest(tree *site.Dir, name string) string {
 		best, least := "", min(3, 1+len(elem)/4)
 		var next *site.Dir
 		try := func(other string, sub *site.Dir) {
-			if d := diag.Distance(strings.ToLower(other), strings.ToLower(elem), least); d < least || other == elem {
-				best, least, next = other, d, sub
+			if d := diag.Distance(strings.ToLower(other), strings.ToLower(elem),
+				least); d < least || other == elem {
+				best = other
+				least = d
+				next = sub
 			}
 		}
 		for _, sub := range tree.Dirs {

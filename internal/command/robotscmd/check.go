@@ -50,7 +50,10 @@ func (c *Command) Check(ctx context.Context) error {
 
 // check collects the reports and counts of the compiled robots.txt.
 func check(snap *site.Snapshot) *checked {
-	k := &checked{Reports: append([]policy.Report{}, nomatch.Reports(snap)...), Readers: snap.Compiled.Proof()}
+	k := &checked{
+		Reports: append([]policy.Report{}, nomatch.Reports(snap)...),
+		Readers: snap.Compiled.Proof(),
+	}
 	k.measure(snap.Compiled.File())
 	k.unnamed(snap.Compiled.Unproven())
 	return k
@@ -66,7 +69,8 @@ func (k *checked) measure(file []byte) {
 // unnamed makes one report for each reader with leaks that no other names.
 func (k *checked) unnamed(leaks []policy.Leak) {
 	for _, row := range k.Readers {
-		r := policy.NewReport(policy.CodeUnnamedLeak, "", 0, "the file lets this reader in where the policy denies it")
+		r := policy.NewReport(policy.CodeUnnamedLeak, "", 0,
+			"the file lets this reader in where the policy denies it")
 		r.Readers = append(r.Readers, row.Name)
 		for _, l := range leaks {
 			if l.Reader == row.Name {
@@ -88,7 +92,9 @@ func (c *Command) served(ctx context.Context, snap *site.Snapshot) (*site.Snapsh
 	}
 	if c.Serve.Sitemap {
 		own := robots.Parse(readers.RFC9309, snap.Robots).Sitemaps()
-		c.sitemaps = slices.DeleteFunc(a.File.Sitemaps(), func(url string) bool { return slices.Contains(own, url) })
+		c.sitemaps = slices.DeleteFunc(a.File.Sitemaps(), func(url string) bool {
+			return slices.Contains(own, url)
+		})
 		snap, err = c.readRoot(ctx)
 	}
 	return snap, a.File.AppendTo(nil), err
@@ -101,7 +107,8 @@ func (k *checked) against(served []byte, snap *site.Snapshot, target string) {
 	}
 	k.differs = difference(string(served), string(snap.Robots))
 	r := policy.NewReport(policy.CodeDiffers, target, 0,
-		fmt.Sprintf("the server has another robots.txt: %d bytes, of -root %d", len(served), len(snap.Robots)))
+		fmt.Sprintf("the server has another robots.txt: %d bytes, of -root %d", len(served),
+			len(snap.Robots)))
 	matrix, leaks := snap.Compiled.Prove(served)
 	k.Readers = matrix
 	k.measure(served)
@@ -123,7 +130,9 @@ func distinct(list []string) []string {
 }
 
 func (k *checked) bad() bool {
-	return slices.ContainsFunc(k.Reports, func(r policy.Report) bool { return r.Severity == diag.Error })
+	return slices.ContainsFunc(k.Reports, func(r policy.Report) bool {
+		return r.Severity == diag.Error
+	})
 }
 
 // String returns the reports, the difference and the matrix.
@@ -149,7 +158,8 @@ func difference(served, ours string) []string {
 	b, agents := groupLines(ours, agents)
 	list := []string{"--- served", "+++ -root"}
 	for _, agent := range distinct(agents) {
-		minus, plus := missing("-", a[agent], b[agent]), missing("+", b[agent], a[agent])
+		minus := missing("-", a[agent], b[agent])
+		plus := missing("+", b[agent], a[agent])
 		if len(minus)+len(plus) > 0 {
 			list = append(list, "@@ "+diag.Printable(agent)+" @@")
 			list = append(append(list, minus...), plus...)

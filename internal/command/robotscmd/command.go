@@ -64,7 +64,8 @@ func (c *Command) product() (string, error) {
 		name = name[:i]
 	}
 	if name == "" {
-		return "", exit.Usagef("the name that the robot gives itself, such as -agent veronica", "-agent %q names no robot", c.Agent)
+		return "", exit.Usagef("the name that the robot gives itself, such as -agent veronica",
+			"-agent %q names no robot", c.Agent)
 	}
 	return name, nil
 }

@@ -31,7 +31,8 @@ func (c *Command) Explain(ctx context.Context) error {
 		return err
 	}
 	if len(c.Args) == 0 || c.Root == "" && len(c.Args) == 1 {
-		return exit.Usagef("gophd robots explain ./content /phlog/drafts/", "explain needs a directory and a selector")
+		return exit.Usagef("gophd robots explain ./content /phlog/drafts/",
+			"explain needs a directory and a selector")
 	}
 	snap, err := c.readRoot(ctx)
 	if err != nil {
@@ -60,7 +61,8 @@ func (c *Command) Explain(ctx context.Context) error {
 func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
 	r, err := find(snap, sel)
 	for _, form := range selector.Forms(sel) {
-		if found, formErr := find(snap, form); !r.exists && formErr == nil && (found.exists || err != nil) {
+		if found, formErr := find(snap, form); !r.exists && formErr == nil &&
+			(found.exists || err != nil) {
 			r, err = found, nil
 		}
 	}
@@ -68,7 +70,12 @@ func explain(snap *site.Snapshot, agent, sel string) (explained, error) {
 		return explained{}, err
 	}
 	closed := snap.Compiled.Closed(selector.Canonical(r.name, r.dir), sel)
-	return explained{Asked: sel, Exists: r.exists, Pointer: closed, Explanation: snap.Compiled.Explain(agent, r.name, r.dir)}, nil
+	return explained{
+		Asked:       sel,
+		Exists:      r.exists,
+		Pointer:     closed,
+		Explanation: snap.Compiled.Explain(agent, r.name, r.dir),
+	}, nil
 }
 
 // resource is the file or directory that a selector names.
@@ -84,7 +91,8 @@ func find(snap *site.Snapshot, sel string) (resource, error) {
 	if errors.As(err, &refused) && refused.Reason == selector.Program && snap.Answers(sel) {
 		return resource{strings.Trim(sel, "/"), strings.HasSuffix(sel, "/"), true}, nil
 	} else if errors.As(err, &refused) {
-		return resource{}, exit.Usagef("the server answers it with an error: no robot gets it", "selector %s: %s", strconv.Quote(sel), refused.Reason)
+		return resource{}, exit.Usagef("the server answers it with an error: no robot gets it",
+			"selector %s: %s", strconv.Quote(sel), refused.Reason)
 	}
 	has := func(dir bool) bool {
 		gemini := snap.Capsules()
@@ -93,7 +101,8 @@ func find(snap *site.Snapshot, sel string) (resource, error) {
 	if has(true) {
 		return resource{name, true, true}, nil
 	}
-	return resource{name, dir, snap.Answers(sel) || !dir && (has(false) || name == "robots.txt")}, nil
+	return resource{name, dir, snap.Answers(sel) ||
+		!dir && (has(false) || name == "robots.txt")}, nil
 }
 
 // String returns the explanation in a few lines.
@@ -109,7 +118,8 @@ func (e explained) String() string {
 		row("note", notThere(e.Allowed))
 	}
 	if e.Pointer {
-		row("note", strconv.Quote(e.Asked)+" is answered with a pointer to it: no robots.txt can name that spelling")
+		row("note", strconv.Quote(e.Asked)+
+			" is answered with a pointer to it: no robots.txt can name that spelling")
 	}
 	none := "nothing: what no rule matches is allowed"
 	if e.Selector == "/robots.txt" {
@@ -123,7 +133,8 @@ func (e explained) String() string {
 		row("joined", "robots.txt would be too large, so that line holds for all robots that joined directories name")
 	}
 	for _, s := range e.Struck {
-		row("struck", fmt.Sprintf("%s, since %s must not be undone", sourceText(&s.Allow, ""), sourceText(&s.By, "")))
+		row("struck", fmt.Sprintf("%s, since %s must not be undone", sourceText(&s.Allow, ""),
+			sourceText(&s.By, "")))
 	}
 	if e.Line > 0 {
 		row("written as", fmt.Sprintf("robots.txt:%d: %s", e.Line, diag.Printable(e.Text)))
@@ -131,7 +142,8 @@ func (e explained) String() string {
 		row("written as", "nothing: no line of robots.txt matches")
 	}
 	for _, p := range e.Usage {
-		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", diag.Printable(p.Key), p.Value, usageText(p.By), p.Line))
+		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", diag.Printable(p.Key),
+			p.Value, usageText(p.By), p.Line))
 	}
 	if e.NoUsage != "" {
 		row("preference", "none: "+e.NoUsage)

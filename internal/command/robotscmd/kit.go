@@ -44,14 +44,17 @@ func (c *Command) Kit(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	_, err := fmt.Fprintf(c.Out, "%s: README.md explains its use\n%s", diag.Printable(c.Args[0]), outdated(time.Now()))
+	_, err := fmt.Fprintf(c.Out, "%s: README.md explains its use\n%s", diag.Printable(c.Args[0]),
+		outdated(time.Now()))
 	return err
 }
 
 // outdated returns a line if the keys of preferences were compared with their sources long ago.
 func outdated(now time.Time) string {
-	if at, err := time.Parse(time.DateOnly, readers.VocabularyChecked); err == nil && now.Sub(at) > 183*24*time.Hour {
-		return "its preference keys date from " + readers.VocabularyChecked + ": more than six months old\n"
+	if at, err := time.Parse(time.DateOnly, readers.VocabularyChecked); err == nil &&
+		now.Sub(at) > 183*24*time.Hour {
+		return "its preference keys date from " + readers.VocabularyChecked +
+			": more than six months old\n"
 	}
 	return ""
 }
@@ -59,7 +62,11 @@ func outdated(now time.Time) string {
 // kitCase returns a case with the names of a tree and, in each directory, one name that does
 // not exist. It omits spellings that are answered with a pointer.
 func kitCase(snap *site.Snapshot) kit.Case {
-	k := kit.Case{Name: "tree", Robots: snap.Robots, Agents: []string{"somebot"}}
+	k := kit.Case{
+		Name:   "tree",
+		Robots: snap.Robots,
+		Agents: []string{"somebot"},
+	}
 	for _, g := range robots.Parse(readers.RFC9309, snap.Robots).Groups() {
 		for _, a := range g.Agents {
 			if name := strings.ToLower(a.Token); name != "*" && !slices.Contains(k.Agents, name) {
@@ -73,7 +80,8 @@ func kitCase(snap *site.Snapshot) kit.Case {
 		for _, f := range d.Files {
 			names = append(names, namedFile{selector.Join(at, f.Name), false})
 		}
-		if names = append(names, namedFile{selector.Join(at, "later"), false}); len(names) >= maxAsked {
+		if names = append(names,
+			namedFile{selector.Join(at, "later"), false}); len(names) >= maxAsked {
 			break
 		}
 	}

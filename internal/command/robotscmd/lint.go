@@ -53,7 +53,8 @@ func (s ruleSource) placed() []diag.Diagnostic {
 // notice.
 func (c *Command) Lint(ctx context.Context) error {
 	if len(c.Args) == 0 {
-		return exit.Usagef(diag.Command("gophd", "robots", "lint", "robots.txt"), "%s needs a target", c.Name)
+		return exit.Usagef(diag.Command("gophd", "robots", "lint", "robots.txt"),
+			"%s needs a target", c.Name)
 	}
 	list := []diag.Diagnostic{}
 	for _, target := range c.Args {
@@ -75,7 +76,8 @@ func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(c.Err, "gophd: these rules cannot be expressed in %s:\n", to); err != nil {
+	if _, err := fmt.Fprintf(c.Err, "gophd: these rules cannot be expressed in %s:\n",
+		to); err != nil {
 		return err
 	}
 	return printText(c.Err, findingsText(lost))
@@ -128,7 +130,8 @@ func (c *Command) Convert(ctx context.Context) error {
 		return exit.Usagef("gophd robots convert -from gopher -to rfc9309 robots.txt", "no -to")
 	}
 	preferences := map[string]func(*robots.File) ([]byte, []diag.Diagnostic){
-		"content-usage": convert.SignalsToUsage, "content-signal": convert.UsageToSignals,
+		"content-usage":  convert.SignalsToUsage,
+		"content-signal": convert.UsageToSignals,
 	}[c.To]
 	to := readers.RFC9309
 	var err error
@@ -142,7 +145,8 @@ func (c *Command) Convert(ctx context.Context) error {
 		return err
 	}
 	if s.network != nil {
-		return exit.Usagef(diag.Command("gophd", "robots", "test", "--", c.Args[0])+" asks for its CRAWLER token", "a network has no robots.txt")
+		return exit.Usagef(diag.Command("gophd", "robots", "test", "--", c.Args[0])+
+			" asks for its CRAWLER token", "a network has no robots.txt")
 	}
 	from, err := dialectOf("from", c.From, s.file.Dialect())
 	if err != nil {

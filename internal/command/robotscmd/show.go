@@ -40,14 +40,17 @@ func (c *Command) Show(ctx context.Context) error {
 		return err
 	}
 	if leaks := snap.Compiled.Unproven(); len(leaks) > 0 {
-		exit.Say(c.Err, fmt.Sprintf("not proven, so everything is denied: %v", leaks[0]), "gophd robots check lists all leaks")
+		exit.Say(c.Err, fmt.Sprintf("not proven, so everything is denied: %v", leaks[0]),
+			"gophd robots check lists all leaks")
 	}
 	if c.Hash {
-		_, err := fmt.Fprintf(c.Out, "%s  policy\n%s  robots.txt\n", snap.Compiled.Hash(), snap.Compiled.FileHash())
+		_, err := fmt.Fprintf(c.Out, "%s  policy\n%s  robots.txt\n", snap.Compiled.Hash(),
+			snap.Compiled.FileHash())
 		return err
 	}
 	if c.Annotate && format != readers.Gopher.String() {
-		return exit.Usagef("leave out -format: in another dialect no line has a source", "-annotate is for the file as it is served")
+		return exit.Usagef("leave out -format: in another dialect no line has a source",
+			"-annotate is for the file as it is served")
 	}
 	show := shown{snap: snap, format: format}
 	text, lost := show.text()
@@ -58,7 +61,8 @@ func (c *Command) Show(ctx context.Context) error {
 		return err
 	}
 	if format == network && text == "" {
-		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing", "put Index: allow or Index: deny into the root's .robots")
+		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing",
+			"put Index: allow or Index: deny into the root's .robots")
 	}
 	return c.printLost(format, lost)
 }
@@ -70,7 +74,8 @@ func (c *Command) readRoot(ctx context.Context) (*site.Snapshot, error) {
 		c.Root, c.Args = c.Args[0], c.Args[1:]
 	}
 	if c.Root == "" {
-		return nil, exit.Usagef("name it after the command: ./content, or set GOPHD_ROOT", "no directory is named")
+		return nil, exit.Usagef("name it after the command: ./content, or set GOPHD_ROOT",
+			"no directory is named")
 	}
 	conf, _, err := c.Serve.Parts()
 	if err != nil {
@@ -107,7 +112,9 @@ func (c *Command) readSite(ctx context.Context, conf site.Config) (*site.Snapsho
 }
 
 func (c *Command) progress(read func() int64) (stop func()) {
-	return terminal.Progress(c.Err, func() string { return fmt.Sprintf("reading %s: %d directories", c.Root, read()) })
+	return terminal.Progress(c.Err, func() string {
+		return fmt.Sprintf("reading %s: %d directories", c.Root, read())
+	})
 }
 
 // shown is the policy of a tree in one format.
@@ -157,7 +164,8 @@ func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
 // isExpressed reports whether the format loses nothing by leaving out a line: the line only
 // states the default, or the token states it.
 func (s shown) isExpressed(line string) bool {
-	token := s.format == network && (strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
+	token := s.format == network &&
+		(strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
 	return token || line == "Allow: /" || line == "Disallow: /.robots"
 }
 

@@ -75,17 +75,24 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 // choice, on an annotation read as a robots.txt, and on a file above the limit.
 func (c *Command) remark(s *ruleSource) {
 	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
-	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == readers.Gopher && best != readers.Gopher {
-		s.file = robots.Parser{Dialect: best, Truncated: s.file.Truncated()}.Parse(s.file.AppendTo(nil))
+	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == readers.Gopher &&
+		best != readers.Gopher {
+		s.file = robots.Parser{
+			Dialect:   best,
+			Truncated: s.file.Truncated(),
+		}.Parse(s.file.AppendTo(nil))
 	}
 	if !chosen && s.file.Dialect() == readers.RFC9309 && !strings.HasPrefix(s.name, "http") {
-		exit.Say(c.Err, s.name+" uses Allow, a final $ or escapes, so it is read as rfc9309", "-dialect gopher knows none of these")
+		exit.Say(c.Err, s.name+" uses Allow, a final $ or escapes, so it is read as rfc9309",
+			"-dialect gopher knows none of these")
 	}
 	if !chosen && filepath.Base(s.name) == ".robots" {
-		exit.Say(c.Err, s.name+" is read as the robots.txt of a host", "as an annotation: gophd robots check DIR")
+		exit.Say(c.Err, s.name+" is read as the robots.txt of a host",
+			"as an annotation: gophd robots check DIR")
 	}
 	if s.file.Truncated() && s.file.Size() > 0 {
-		exit.Say(c.Err, fmt.Sprintf("%s is longer than the limit: only its first %d bytes count", s.name, s.file.Size()), "-max-size reads more; robots need not")
+		exit.Say(c.Err, fmt.Sprintf("%s is longer than the limit: only its first %d bytes count",
+			s.name, s.file.Size()), "-max-size reads more; robots need not")
 	}
 }
 
@@ -96,7 +103,13 @@ func (c *Command) loadPath(name string, dialect readers.Dialect) (ruleSource, er
 		if err != nil {
 			return ruleSource{}, exit.Root(name, err)
 		}
-		return ruleSource{name: "robots.txt", snap: snap, dir: name, gopher: true, file: robots.Parse(dialect, snap.Robots)}, nil
+		return ruleSource{
+			name:   "robots.txt",
+			snap:   snap,
+			dir:    name,
+			gopher: true,
+			file:   robots.Parse(dialect, snap.Robots),
+		}, nil
 	}
 	r, err := disk.Caller(disk.Direct).OpenFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +141,8 @@ func dialectOf(flag, name string, otherwise readers.Dialect) (readers.Dialect, e
 	return d, nil
 }
 
-func (c *Command) readSource(name string, dialect readers.Dialect, r io.Reader) (ruleSource, error) {
+func (c *Command) readSource(name string, dialect readers.Dialect,
+	r io.Reader) (ruleSource, error) {
 	f, err := robots.ParseReader(dialect, r, c.MaxSize)
 	if err != nil {
 		return ruleSource{}, fmt.Errorf("reading %s: %w", name, err)
@@ -144,9 +158,16 @@ func (c *Command) loadURL(ctx context.Context, target string) (ruleSource, error
 		return ruleSource{}, err
 	}
 	if a.Access == client.Unavailable {
-		return ruleSource{name: target, note: "the host has no robots file" + received(a.Instead) + ": everything is allowed"}, nil
+		return ruleSource{
+			name: target,
+			note: "the host has no robots file" + received(a.Instead) + ": everything is allowed",
+		}, nil
 	}
-	return ruleSource{name: a.URL, gopher: strings.HasPrefix(a.URL, "gopher"), file: a.File}, nil
+	return ruleSource{
+		name:   a.URL,
+		gopher: strings.HasPrefix(a.URL, "gopher"),
+		file:   a.File,
+	}, nil
 }
 
 // received describes what a host sent in place of a robots file.
@@ -167,7 +188,12 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 		return nil, err
 	}
 	fetcher := &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: config}
-	asking := &client.Client{Agent: strings.Trim(readers.ProductToken(c.Agent), "*"), Timeout: c.Timeout, Fetcher: fetcher, Limit: c.MaxSize}
+	asking := &client.Client{
+		Agent:   strings.Trim(readers.ProductToken(c.Agent), "*"),
+		Timeout: c.Timeout,
+		Fetcher: fetcher,
+		Limit:   c.MaxSize,
+	}
 	if c.Dialect != "" {
 		dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
 		if err != nil {
@@ -193,7 +219,8 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 func (c *Command) hostTLS() (*tls.Config, error) {
 	switch {
 	case c.Timeout <= 0:
-		return nil, exit.Usagef("how long to wait for a host, such as -timeout 30s", "-timeout %s", c.Timeout)
+		return nil, exit.Usagef("how long to wait for a host, such as -timeout 30s",
+			"-timeout %s", c.Timeout)
 	case c.Insecure:
 		return &tls.Config{InsecureSkipVerify: true}, nil
 	}
@@ -215,7 +242,8 @@ func unreachableHint(err error) string {
 // loadNetwork fetches the CRAWLER token of an IRC network.
 func (c *Command) loadNetwork(ctx context.Context, target string) (ruleSource, error) {
 	if c.Dialect != "" {
-		return ruleSource{}, exit.Usagef("leave it out", "-dialect %s: a network has no robots.txt", c.Dialect)
+		return ruleSource{}, exit.Usagef("leave it out",
+			"-dialect %s: a network has no robots.txt", c.Dialect)
 	}
 	config, err := c.hostTLS()
 	if err != nil {

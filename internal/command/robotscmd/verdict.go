@@ -44,7 +44,8 @@ type preference struct {
 // Test answers for each selector; exit status 1 if any is denied.
 func (c *Command) Test(ctx context.Context) error {
 	if len(c.Args) == 0 {
-		return exit.Usagef("gophd robots test ./content /phlog/drafts/", "test needs a target and a selector")
+		return exit.Usagef("gophd robots test ./content /phlog/drafts/",
+			"test needs a target and a selector")
 	}
 	agent, err := c.product()
 	if err != nil {
@@ -56,7 +57,8 @@ func (c *Command) Test(ctx context.Context) error {
 	}
 	selectors := c.Args[1:]
 	if len(selectors) == 0 && s.network == nil {
-		return exit.Usagef(diag.Command("gophd", "robots", "test", "--", c.Args[0], "/phlog/"), "test needs at least one selector")
+		return exit.Usagef(diag.Command("gophd", "robots", "test", "--", c.Args[0], "/phlog/"),
+			"test needs at least one selector")
 	}
 	if len(selectors) == 0 {
 		selectors = []string{s.name}
@@ -80,14 +82,16 @@ func (c *Command) Test(ctx context.Context) error {
 func noURLs(selectors []string) error {
 	for _, sel := range selectors {
 		scheme, rest, found := strings.Cut(sel, "://")
-		if !found || !slices.Contains([]string{"gopher", "gophers", "gemini", "http", "https"}, strings.ToLower(scheme)) {
+		if !found || !slices.Contains([]string{"gopher", "gophers", "gemini", "http", "https"},
+			strings.ToLower(scheme)) {
 			continue
 		}
 		_, want, _ := strings.Cut(rest, "/")
 		if u, err := selector.ParseURL(sel); err == nil {
 			want = strings.TrimPrefix(u.Selector, "/")
 		}
-		return exit.Usagef("without scheme, host and type: "+strconv.Quote("/"+want), "%q is a URL, not a selector", sel)
+		return exit.Usagef("without scheme, host and type: "+strconv.Quote("/"+want),
+			"%q is a URL, not a selector", sel)
 	}
 	return nil
 }
@@ -102,8 +106,15 @@ func (s ruleSource) verdict(agent, sel string) verdict {
 	}
 	d := s.file.Decide(agent, asked)
 	v := verdict{
-		Selector: sel, Allowed: d.Allowed, Line: d.Rule.Line, Pattern: d.Pattern, Why: d.Reason.String(),
-		Agent: agent, Source: s.name, Rule: ruleText(d.Rule), RunnerUp: ruleText(d.RunnerUp),
+		Selector: sel,
+		Allowed:  d.Allowed,
+		Line:     d.Rule.Line,
+		Pattern:  d.Pattern,
+		Why:      d.Reason.String(),
+		Agent:    agent,
+		Source:   s.name,
+		Rule:     ruleText(d.Rule),
+		RunnerUp: ruleText(d.RunnerUp),
 	}
 	if s.snap != nil {
 		r, err := find(s.snap, sel)
@@ -116,7 +127,12 @@ func (s ruleSource) verdict(agent, sel string) verdict {
 		v.Why = s.note
 	}
 	if err := s.file.Readable(); err != nil {
-		return verdict{Selector: sel, Why: err.Error() + ", so a robot must take everything as denied", Agent: agent, Source: s.name}
+		return verdict{
+			Selector: sel,
+			Why:      err.Error() + ", so a robot must take everything as denied",
+			Agent:    agent,
+			Source:   s.name,
+		}
 	}
 	return v
 }
@@ -128,8 +144,14 @@ func (s ruleSource) networkVerdict(agent, sel string) verdict {
 		why = "the network states no preference, which is no permission"
 	}
 	return verdict{
-		Selector: sel, Allowed: s.network.Index == readers.IndexAllow, Rule: s.network.String(), Why: why, Agent: agent, Source: s.name,
-		Index: s.network.Index.String(), Cooldown: int(s.network.Cooldown / time.Second),
+		Selector: sel,
+		Allowed:  s.network.Index == readers.IndexAllow,
+		Rule:     s.network.String(),
+		Why:      why,
+		Agent:    agent,
+		Source:   s.name,
+		Index:    s.network.Index.String(),
+		Cooldown: int(s.network.Cooldown / time.Second),
 	}
 }
 
@@ -166,7 +188,8 @@ func (v verdict) String() string {
 		text += "\n      " + notThere(v.Allowed)
 	}
 	for _, p := range v.Usage {
-		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference, diag.Place(v.Source, p.Line))
+		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference,
+			diag.Place(v.Source, p.Line))
 	}
 	return text
 }

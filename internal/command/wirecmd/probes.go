@@ -29,7 +29,9 @@ const (
 	wrong       // violates a document, or is dangerous
 )
 
-func (g grade) String() string { return [...]string{"good", "note", "wrong"}[g] }
+func (g grade) String() string {
+	return [...]string{"good", "note", "wrong"}[g]
+}
 
 // kinds are what a response is; most are several.
 type kinds uint16
@@ -89,53 +91,214 @@ const (
 )
 
 // disk are names in the root of nearly every disk, as menus link them.
-var disk = []string{"etc\t", "usr\t", "proc\t", "var\t", "bin\t", "etc/\t", "usr/\t", "proc/\t", "var/\t"}
+var disk = []string{"etc\t", "usr\t", "proc\t", "var\t", "bin\t", "etc/\t", "usr/\t",
+	"proc/\t", "var/\t"}
 
 // probes are sent one after the other. The first is the root's menu.
 var probes = []probe{
-	{name: "the root: an empty line", doc: rfc1436, send: "\r\n", expect: expect{aMenu, wrong}},
-	{name: "its lines: four fields, a port", doc: rfc1436, send: "\r\n", form: menuForm},
+	{
+		name:   "the root: an empty line",
+		doc:    rfc1436,
+		send:   "\r\n",
+		expect: expect{aMenu, wrong},
+	},
+	{
+		name: "its lines: four fields, a port",
+		doc:  rfc1436,
+		send: "\r\n",
+		form: menuForm,
+	},
 	{name: "its lines end in CRLF", doc: rfc1436, send: "\r\n", form: menuEnds},
 	{name: "its last line is a dot", doc: rfc1436, send: "\r\n", form: lastDot},
 	{name: "the server closes", doc: rfc1436, send: "\r\n", expect: ended},
 	{name: "an LF alone", doc: inUse, send: "\n", expect: rootMenu},
-	{name: "a CR alone, then the end", doc: inUse, send: "\r", how: thenEnd, expect: rootMenu},
+	{
+		name:   "a CR alone, then the end",
+		doc:    inUse,
+		send:   "\r",
+		how:    thenEnd,
+		expect: rootMenu,
+	},
 	{name: "the end without a byte", doc: inUse, how: thenEnd, expect: ended},
 	{name: "a slash", doc: inUse, send: "/\r\n", expect: rootMenu},
-	{name: "a TAB: a search without words", doc: rfc1436, send: "\t\r\n", expect: anything},
-	{name: "TAB $: a Gopher+ menu", doc: plus, send: "\t$\r\n", expect: expect{plusMenu | aMenu, note}},
-	{name: "TAB !: Gopher+ attributes", doc: plus, send: "\t!\r\n", expect: anything},
-	{name: "TAB and words at the root", doc: rfc1436, send: "\twords\tmore\r\n", expect: anything},
-	{name: "a line without its end, then the end", doc: inUse, send: "/", how: thenEnd, expect: rootMenu},
-	{name: "byte by byte", doc: rfc1436, send: nowhere + "\r\n", how: slowly, expect: missing},
-	{name: "bytes behind the request", doc: inUse, send: "\r\n" + strings.Repeat("more\r\n", 400), expect: rootMenu},
-	{name: "a name that is not there", doc: rfc1436, send: nowhere + "\r\n", expect: missing},
-	{name: "the error's form", doc: rfc1436, send: nowhere + "\r\n", form: errorForm},
+	{
+		name:   "a TAB: a search without words",
+		doc:    rfc1436,
+		send:   "\t\r\n",
+		expect: anything,
+	},
+	{
+		name:   "TAB $: a Gopher+ menu",
+		doc:    plus,
+		send:   "\t$\r\n",
+		expect: expect{plusMenu | aMenu, note},
+	},
+	{
+		name:   "TAB !: Gopher+ attributes",
+		doc:    plus,
+		send:   "\t!\r\n",
+		expect: anything,
+	},
+	{
+		name:   "TAB and words at the root",
+		doc:    rfc1436,
+		send:   "\twords\tmore\r\n",
+		expect: anything,
+	},
+	{
+		name:   "a line without its end, then the end",
+		doc:    inUse,
+		send:   "/",
+		how:    thenEnd,
+		expect: rootMenu,
+	},
+	{
+		name:   "byte by byte",
+		doc:    rfc1436,
+		send:   nowhere + "\r\n",
+		how:    slowly,
+		expect: missing,
+	},
+	{
+		name:   "bytes behind the request",
+		doc:    inUse,
+		send:   "\r\n" + strings.Repeat("more\r\n", 400),
+		expect: rootMenu,
+	},
+	{
+		name:   "a name that is not there",
+		doc:    rfc1436,
+		send:   nowhere + "\r\n",
+		expect: missing,
+	},
+	{
+		name: "the error's form",
+		doc:  rfc1436,
+		send: nowhere + "\r\n",
+		form: errorForm,
+	},
 	{name: "robots.txt", doc: robotsDoc, send: "robots.txt\r\n", expect: rules},
 	{name: "/robots.txt", doc: inUse, send: "/robots.txt\r\n", expect: rules},
-	{name: "0/robots.txt", doc: robotsDoc, send: "0/robots.txt\r\n", expect: expect{robots | anError | noByte, note}},
-	{name: "robots.txt, LF alone", doc: inUse, send: "robots.txt\n", expect: rules},
+	{
+		name:   "0/robots.txt",
+		doc:    robotsDoc,
+		send:   "0/robots.txt\r\n",
+		expect: expect{robots | anError | noByte, note},
+	},
+	{
+		name:   "robots.txt, LF alone",
+		doc:    inUse,
+		send:   "robots.txt\n",
+		expect: rules,
+	},
 	{name: "caps.txt", doc: inUse, send: "caps.txt\r\n", expect: anything},
-	{name: "URL:http://example.org/", doc: inUse, send: "URL:http://example.org/\r\n", expect: expect{pointer | anError, note}},
-	{name: "URL:javascript:", doc: safety, send: "URL:" + script + "\r\n", form: noScript},
-	{name: "..", doc: safety, send: "/../../../../../.." + nowhere + "\r\n", expect: missing},
-	{name: ".. to the root of the disk", doc: safety, send: "/../../../../../../../\r\n", expect: stopped, never: disk, few: 2},
-	{name: "%2e%2e/", doc: safety, send: "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/\r\n", expect: stopped, never: disk, few: 2},
-	{name: `..\`, doc: safety, send: "/..\\..\\..\\\r\n", expect: stopped, never: disk, few: 2},
+	{
+		name:   "URL:http://example.org/",
+		doc:    inUse,
+		send:   "URL:http://example.org/\r\n",
+		expect: expect{pointer | anError, note},
+	},
+	{
+		name: "URL:javascript:",
+		doc:  safety,
+		send: "URL:" + script + "\r\n",
+		form: noScript,
+	},
+	{
+		name:   "..",
+		doc:    safety,
+		send:   "/../../../../../.." + nowhere + "\r\n",
+		expect: missing,
+	},
+	{
+		name:   ".. to the root of the disk",
+		doc:    safety,
+		send:   "/../../../../../../../\r\n",
+		expect: stopped,
+		never:  disk,
+		few:    2,
+	},
+	{
+		name:   "%2e%2e/",
+		doc:    safety,
+		send:   "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/\r\n",
+		expect: stopped,
+		never:  disk,
+		few:    2,
+	},
+	{
+		name:   `..\`,
+		doc:    safety,
+		send:   "/..\\..\\..\\\r\n",
+		expect: stopped,
+		never:  disk,
+		few:    2,
+	},
 	{name: "//", doc: inUse, send: "//\r\n", expect: anything},
-	{name: "a % without digits", doc: gopherURL, send: nowhere + "%\r\n", expect: missing},
+	{
+		name:   "a % without digits",
+		doc:    gopherURL,
+		send:   nowhere + "%\r\n",
+		expect: missing,
+	},
 	{name: "NUL", doc: rfc1436, send: nowhere + "\x00x\r\n", expect: missing},
-	{name: "control bytes", doc: safety, send: nowhere + "\x1b[31m\x07wire\r\n", expect: missing, never: []string{"\x1b", "\x07"}},
-	{name: "bytes that are no UTF-8", doc: rfc1436, send: nowhere + "\xff\xfe\x80\r\n", expect: missing},
-	{name: "a CR inside", doc: safety, send: nowhere + "\rx\r\n", expect: anything},
-	{name: "255 bytes", doc: rfc1436, send: nowhere + strings.Repeat("x", 255-len(nowhere)) + "\r\n", expect: missing},
-	{name: "4,000 bytes", doc: safety, send: nowhere + strings.Repeat("x", 4000-len(nowhere)) + "\r\n", expect: expect{anError | noByte, wrong}},
-	{name: "64 KiB without an end", doc: safety, send: strings.Repeat("x", 64<<10), expect: expect{anError | noByte, wrong}},
+	{
+		name:   "control bytes",
+		doc:    safety,
+		send:   nowhere + "\x1b[31m\x07wire\r\n",
+		expect: missing,
+		never:  []string{"\x1b", "\x07"},
+	},
+	{
+		name:   "bytes that are no UTF-8",
+		doc:    rfc1436,
+		send:   nowhere + "\xff\xfe\x80\r\n",
+		expect: missing,
+	},
+	{
+		name:   "a CR inside",
+		doc:    safety,
+		send:   nowhere + "\rx\r\n",
+		expect: anything,
+	},
+	{
+		name:   "255 bytes",
+		doc:    rfc1436,
+		send:   nowhere + strings.Repeat("x", 255-len(nowhere)) + "\r\n",
+		expect: missing,
+	},
+	{
+		name:   "4,000 bytes",
+		doc:    safety,
+		send:   nowhere + strings.Repeat("x", 4000-len(nowhere)) + "\r\n",
+		expect: expect{anError | noByte, wrong},
+	},
+	{
+		name:   "64 KiB without an end",
+		doc:    safety,
+		send:   strings.Repeat("x", 64<<10),
+		expect: expect{anError | noByte, wrong},
+	},
 	{name: "nothing", doc: safety, expect: expect{closed, note}},
-	{name: "a line that does not end", doc: safety, send: nowhere, expect: expect{closed, note}},
-	{name: "HTTP", doc: inUse, send: "GET / HTTP/1.1\r\nHost: wire-test.example\r\n\r\n", expect: expect{http | closed, wrong}},
+	{
+		name:   "a line that does not end",
+		doc:    safety,
+		send:   nowhere,
+		expect: expect{closed, note},
+	},
+	{
+		name:   "HTTP",
+		doc:    inUse,
+		send:   "GET / HTTP/1.1\r\nHost: wire-test.example\r\n\r\n",
+		expect: expect{http | closed, wrong},
+	},
 	{name: "TLS", doc: inUse, send: clientHello, expect: anything},
-	{name: "a PROXY header", doc: safety, send: "PROXY TCP4 192.0.2.1 192.0.2.2 1 70\r\n\r\n", form: proxied},
+	{
+		name: "a PROXY header",
+		doc:  safety,
+		send: "PROXY TCP4 192.0.2.1 192.0.2.2 1 70\r\n\r\n",
+		form: proxied,
+	},
 	{name: "the root once more", doc: safety, send: "\r\n", expect: rootMenu},
 }
 
@@ -143,9 +306,12 @@ var probes = []probe{
 // wire-test.example.
 var clientHello = func() string {
 	random := strings.Repeat("w", 32)
-	extension := "\x00\x00\x00\x16\x00\x14\x00\x00\x11wire-test.example" + "\x00\x0a\x00\x04\x00\x02\x00\x17" + "\x00\x0d\x00\x06\x00\x04\x04\x03\x04\x01"
-	hello := "\x03\x03" + random + "\x00" + "\x00\x04\xc0\x2b\xc0\x2f" + "\x01\x00" + fmt.Sprintf("\x00%c", len(extension)) + extension
-	return "\x16\x03\x01\x00" + string(rune(len(hello)+4)) + "\x01\x00\x00" + string(rune(len(hello))) + hello
+	extension := "\x00\x00\x00\x16\x00\x14\x00\x00\x11wire-test.example" +
+		"\x00\x0a\x00\x04\x00\x02\x00\x17" + "\x00\x0d\x00\x06\x00\x04\x04\x03\x04\x01"
+	hello := "\x03\x03" + random + "\x00" + "\x00\x04\xc0\x2b\xc0\x2f" + "\x01\x00" +
+		fmt.Sprintf("\x00%c", len(extension)) + extension
+	return "\x16\x03\x01\x00" + string(rune(len(hello)+4)) + "\x01\x00\x00" +
+		string(rune(len(hello))) + hello
 }()
 
 // judge grades a response, given that of the root.
@@ -196,8 +362,9 @@ func (r *response) kinds(root *response) (is kinds) {
 	text := strings.ToLower(string(r.data))
 	_, isError := ask.IsError(r.data)
 	for kind, yes := range map[kinds]bool{
-		aMenu:    r.isMenu() && !isError,
-		theRoot:  root != nil && text != "" && !isError && len(r.lines()) == len(root.lines()) && r.isMenu() == root.isMenu(),
+		aMenu: r.isMenu() && !isError,
+		theRoot: root != nil && text != "" && !isError && len(r.lines()) == len(root.lines()) &&
+			r.isMenu() == root.isMenu(),
 		anError:  isError && r.closed,
 		noByte:   r.closed && text == "",
 		closed:   r.closed,

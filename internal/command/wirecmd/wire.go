@@ -43,7 +43,8 @@ func (w *Wire) Run(ctx context.Context, args []string) error {
 		return exit.Usagef("gophd wire localhost:7070", "wire needs HOST:PORT")
 	}
 	if w.Timeout <= 0 {
-		return exit.Usagef("how long to wait for a response, such as -timeout 5s", "-timeout %v", w.Timeout)
+		return exit.Usagef("how long to wait for a response, such as -timeout 5s",
+			"-timeout %v", w.Timeout)
 	}
 	var all [][]finding
 	for _, target := range args {
@@ -156,23 +157,27 @@ func (w *Wire) print(targets []string, all [][]finding) error {
 	}
 	var b strings.Builder
 	if len(targets) > 1 {
-		fmt.Fprintf(&b, "| request | by | %s |\n| --- | --- |%s\n", strings.Join(targets, " | "), strings.Repeat(" --- |", len(targets)))
+		fmt.Fprintf(&b, "| request | by | %s |\n| --- | --- |%s\n", strings.Join(targets, " | "),
+			strings.Repeat(" --- |", len(targets)))
 	}
 	counts := map[string]int{}
 	for i, f := range all[0] {
 		counts[f.Grade]++
 		if len(targets) == 1 {
-			fmt.Fprintf(&b, "%-5s  %-36s  %s (%s)\n", f.Grade, diag.Printable(f.Request), diag.Printable(f.Meaning), f.Document)
+			fmt.Fprintf(&b, "%-5s  %-36s  %s (%s)\n", f.Grade, diag.Printable(f.Request),
+				diag.Printable(f.Meaning), f.Document)
 			continue
 		}
 		fmt.Fprintf(&b, "| %s | %s |", diag.Printable(f.Request), f.Document)
 		for _, found := range all {
-			fmt.Fprintf(&b, " %s: %s |", found[i].Grade, strings.ReplaceAll(diag.Printable(found[i].Meaning), "|", `\|`))
+			fmt.Fprintf(&b, " %s: %s |", found[i].Grade,
+				strings.ReplaceAll(diag.Printable(found[i].Meaning), "|", `\|`))
 		}
 		b.WriteString("\n")
 	}
 	if len(targets) == 1 {
-		fmt.Fprintf(&b, "%d good, %d to note, %d wrong\n", counts["good"], counts["note"], counts["wrong"])
+		fmt.Fprintf(&b, "%d good, %d to note, %d wrong\n", counts["good"], counts["note"],
+			counts["wrong"])
 	}
 	_, err := io.WriteString(w.Out, b.String())
 	return err

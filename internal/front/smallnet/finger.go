@@ -22,8 +22,12 @@ const (
 
 // Finger returns the protocol of Finger.
 func (f *Protocols) Finger() *server.Protocol {
-	return &server.Protocol{Name: "finger", Error: func(err error) []byte { return []byte(server.ErrorMessage(err) + "\r\n") }, Handler: server.HandlerFunc(f.serveFinger),
-		Length: func(head []byte) int { return lineLength(head, maxURL) }}
+	return &server.Protocol{
+		Name:    "finger",
+		Error:   func(err error) []byte { return []byte(server.ErrorMessage(err) + "\r\n") },
+		Handler: server.HandlerFunc(f.serveFinger),
+		Length:  func(head []byte) int { return lineLength(head, maxURL) },
+	}
 }
 
 var errNoUser = &server.Error{Kind: server.NotFound, Message: "no such user"}
@@ -49,7 +53,8 @@ func (f *Protocols) serveFinger(w server.ResponseWriter, r *server.Request) erro
 	return err
 }
 
-func (f *Protocols) write(w server.ResponseWriter, r *server.Request, sel string, form *answer.Format) error {
+func (f *Protocols) write(w server.ResponseWriter, r *server.Request, sel string,
+	form *answer.Format) error {
 	a, _, err := f.ask(r, "", selector.URIPath(sel), "", form)
 	if err != nil {
 		return err
@@ -69,7 +74,10 @@ var siteFormat = &answer.Format{Draw: func(q *answer.Asked, _ *answer.Value) ([]
 	if q.Host.Hosts != nil {
 		for _, it := range q.Host.Hosts() { // this one is among them, perhaps without a name
 			if it.Host != "" && it.Host != q.Request.Host {
-				line(&b, selector.URL{Host: it.Host, Port: cmp.Or(it.Port, q.Request.Port)}.String())
+				line(&b, selector.URL{
+					Host: it.Host,
+					Port: cmp.Or(it.Port, q.Request.Port),
+				}.String())
 			}
 		}
 	}

@@ -19,9 +19,21 @@ var geminiFormat = gemtext("=>")
 
 // Gemini returns the protocol of Gemini.
 func (f *Protocols) Gemini() *server.Protocol {
-	h := &handler{HandlerFunc: f.serveGemini, path: geminiPath, hosts: f.Hosts, head: "20 " + robotsType + "\r\n"}
-	return &server.Protocol{Name: "gemini", TLS: true, ClientCert: f.ClientCert, Error: geminiError, Handler: h, Robots: h.isRobots,
-		Length: func(head []byte) int { return lineLength(head, maxURL+1) }}
+	h := &handler{
+		HandlerFunc: f.serveGemini,
+		path:        geminiPath,
+		hosts:       f.Hosts,
+		head:        "20 " + robotsType + "\r\n",
+	}
+	return &server.Protocol{
+		Name:       "gemini",
+		TLS:        true,
+		ClientCert: f.ClientCert,
+		Error:      geminiError,
+		Handler:    h,
+		Robots:     h.isRobots,
+		Length:     func(head []byte) int { return lineLength(head, maxURL+1) },
+	}
 }
 
 func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) error {
@@ -30,7 +42,9 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	if err != nil {
 		return err
 	}
-	if u.Scheme != "gemini" || u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) && u.Port() != strconv.Itoa(selector.PortOf("gemini")) {
+	if u.Scheme != "gemini" ||
+		u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) &&
+			u.Port() != strconv.Itoa(selector.PortOf("gemini")) {
 		return errOtherHost
 	}
 	r.URLPort = selector.PortOf("gemini")
@@ -104,8 +118,14 @@ func geminiURL(raw string) (*url.URL, error) {
 
 // geminiError is the reply to a request that failed.
 func geminiError(err error) []byte {
-	status := map[server.Kind]string{server.NotFound: "51", server.BadRequest: "59", server.TooMany: "44", server.Forbidden: "50",
-		server.Busy: "40", server.Gone: "40"}[server.KindOf(err)]
+	status := map[server.Kind]string{
+		server.NotFound:   "51",
+		server.BadRequest: "59",
+		server.TooMany:    "44",
+		server.Forbidden:  "50",
+		server.Busy:       "40",
+		server.Gone:       "40",
+	}[server.KindOf(err)]
 	meta := server.ErrorMessage(err)
 	switch {
 	case isOtherHost(err):

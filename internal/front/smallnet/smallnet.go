@@ -87,7 +87,8 @@ func (h *handler) robots(raw string) (host, sel string, ok bool) {
 }
 
 // ask resolves the path of a URL, and returns the answer and its media type.
-func (f *Protocols) ask(r *server.Request, host, path, query string, form *answer.Format) (a *answer.Value, kind string, err error) {
+func (f *Protocols) ask(r *server.Request, host, path, query string,
+	form *answer.Format) (a *answer.Value, kind string, err error) {
 	sel, err := pathOf(path)
 	if err != nil {
 		return nil, "", err
@@ -104,9 +105,14 @@ func (f *Protocols) ask(r *server.Request, host, path, query string, form *answe
 	if h.ClosedPath(sel, cmp.Or(path, "/")) {
 		return &answer.Value{Class: answer.Moved, Selector: sel}, "", nil
 	}
-	if rest, ok := asksProgram(sel); ok && form == geminiFormat && h.Programs(rest) && h.ItemType(own) == 0 {
+	if rest, ok := asksProgram(sel); ok && form == geminiFormat && h.Programs(rest) &&
+		h.ItemType(own) == 0 {
 		if query == "" {
-			return &answer.Value{Class: answer.Question, Selector: sel, Prompt: "What shall the program get?"}, "", nil
+			return &answer.Value{
+				Class:    answer.Question,
+				Selector: sel,
+				Prompt:   "What shall the program get?",
+			}, "", nil
 		}
 		return &answer.Value{Class: answer.Moved, Selector: rest}, "", nil
 	}
@@ -129,7 +135,11 @@ func asksProgram(sel string) (program string, ok bool) {
 var errOtherHost = &server.Error{Kind: server.BadRequest, Message: "No such host here"}
 
 func badRequest(why string) error {
-	return &server.Error{Kind: server.BadRequest, Message: why, Err: errors.New(why)}
+	return &server.Error{
+		Kind:    server.BadRequest,
+		Message: why,
+		Err:     errors.New(why),
+	}
 }
 
 // pathOf decodes the path of a URL into a selector.
@@ -196,27 +206,33 @@ var robotsType = (&answer.Value{Type: menu.TypeText}).MediaType()
 // gemtext is the format of Gemini and Spartan, which differ in how they link a
 // question.
 func gemtext(question string) *answer.Format {
-	return &answer.Format{Strict: true, Paths: true, Index: "index.gmi", Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
-		var b bytes.Buffer
-		title, head := oneLine(q.AnswerTitle(a)), ""
-		if title != "" {
-			head = "# " + title + "\n\n"
-		}
-		name, dir := a.Name()
-		for _, block := range answer.Blocks(a.Items) {
-			drawBlock(&b, q, block, question, &title)
-		}
-		if dir && answer.HasFeed(q.View, name) {
-			b.WriteString("\n=> feed.gmi Subscribe\n")
-		}
-		return append([]byte(head), bytes.TrimLeft(b.Bytes(), "\n")...), nil
-	}}
+	return &answer.Format{
+		Strict: true,
+		Paths:  true,
+		Index:  "index.gmi",
+		Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+			var b bytes.Buffer
+			title, head := oneLine(q.AnswerTitle(a)), ""
+			if title != "" {
+				head = "# " + title + "\n\n"
+			}
+			name, dir := a.Name()
+			for _, block := range answer.Blocks(a.Items) {
+				drawBlock(&b, q, block, question, &title)
+			}
+			if dir && answer.HasFeed(q.View, name) {
+				b.WriteString("\n=> feed.gmi Subscribe\n")
+			}
+			return append([]byte(head), bytes.TrimLeft(b.Bytes(), "\n")...), nil
+		},
+	}
 }
 
 // drawBlock renders a block of lines. Lines of a drawing are preformatted, with links in their
 // places. A first line outside of drawings that repeats the title is omitted, since the page
 // begins with the title.
-func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question string, title *string) {
+func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question string,
+	title *string) {
 	pre := false
 	fence := func(on bool) {
 		if pre != on {
@@ -225,7 +241,8 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question st
 		}
 	}
 	last := len(block.Items) - 1
-	for last > 0 && answer.IsInfo(block.Items[last]) && strings.TrimSpace(block.Items[last].Label) == "" {
+	for last > 0 && answer.IsInfo(block.Items[last]) &&
+		strings.TrimSpace(block.Items[last].Label) == "" {
 		last--
 	}
 	for i, it := range block.Items {
@@ -280,8 +297,10 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question st
 
 // isMarkup reports whether gemtext gives a line a meaning.
 func isMarkup(line string) bool {
-	return strings.HasPrefix(line, "=>") || strings.HasPrefix(line, "=:") || strings.HasPrefix(line, "```") ||
-		strings.HasPrefix(line, "#") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, ">")
+	return strings.HasPrefix(line, "=>") || strings.HasPrefix(line, "=:") ||
+		strings.HasPrefix(line, "```") ||
+		strings.HasPrefix(line, "#") || strings.HasPrefix(line, "* ") ||
+		strings.HasPrefix(line, ">")
 }
 
 // oneLine returns a text without control characters.

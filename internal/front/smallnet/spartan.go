@@ -24,8 +24,19 @@ var spartanFormat = gemtext("=:")
 
 // Spartan returns the protocol of Spartan.
 func (f *Protocols) Spartan() *server.Protocol {
-	h := &handler{HandlerFunc: f.serveSpartan, path: spartanPath, hosts: f.Hosts, head: "2 " + robotsType + "\r\n"}
-	return &server.Protocol{Name: "spartan", Length: spartanLength, Robots: h.isRobots, Error: spartanError, Handler: h}
+	h := &handler{
+		HandlerFunc: f.serveSpartan,
+		path:        spartanPath,
+		hosts:       f.Hosts,
+		head:        "2 " + robotsType + "\r\n",
+	}
+	return &server.Protocol{
+		Name:    "spartan",
+		Length:  spartanLength,
+		Robots:  h.isRobots,
+		Error:   spartanError,
+		Handler: h,
+	}
 }
 
 // spartanLength is the length of a request, its block included.
@@ -101,7 +112,9 @@ func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) err
 	defer a.Close()
 	switch a.Class {
 	case answer.Question:
-		return send(w, "2 "+kind, &answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))})
+		return send(w, "2 "+kind,
+			&answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector),
+				oneLine(a.Prompt))})
 	case answer.Moved:
 		return send(w, "3 "+reference(r, a), nil)
 	case answer.Redirect:
@@ -128,29 +141,38 @@ func isOtherHost(err error) bool { return errors.Is(err, errOtherHost) }
 // Nex: a path and a line end; a directory is text with links, all else is sent as it
 // is. There is no status, so an error is a line of text.
 
-var nexFormat = &answer.Format{Paths: true, Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
-	var b bytes.Buffer
-	for _, it := range a.Items {
-		label := oneLine(it.Text())
-		switch t := q.Target(it); {
-		case t.Asks && t.Path != "": // a Spartan client sends no query with a path
-			b.WriteString(label + "\n")
-		case t.Path != "":
-			b.WriteString("=> " + answer.Reference(t.Path) + " " + strings.TrimSpace(label) + "\n")
-		case t.URL != "":
-			b.WriteString("=> " + oneLine(t.URL) + " " + strings.TrimSpace(label) + "\n")
-		default:
-			b.WriteString(strings.TrimRight(label, " ") + "\n")
+var nexFormat = &answer.Format{
+	Paths: true,
+	Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+		var b bytes.Buffer
+		for _, it := range a.Items {
+			label := oneLine(it.Text())
+			switch t := q.Target(it); {
+			case t.Asks && t.Path != "": // a Spartan client sends no query with a path
+				b.WriteString(label + "\n")
+			case t.Path != "":
+				b.WriteString("=> " + answer.Reference(t.Path) + " " +
+					strings.TrimSpace(label) + "\n")
+			case t.URL != "":
+				b.WriteString("=> " + oneLine(t.URL) + " " + strings.TrimSpace(label) + "\n")
+			default:
+				b.WriteString(strings.TrimRight(label, " ") + "\n")
+			}
 		}
-	}
-	return b.Bytes(), nil
-}}
+		return b.Bytes(), nil
+	},
+}
 
 // Nex returns the protocol of Nex.
 func (f *Protocols) Nex() *server.Protocol {
 	h := &handler{HandlerFunc: f.serveNex, path: nexPath, hosts: f.Hosts}
-	return &server.Protocol{Name: "nex", Error: func(err error) []byte { return []byte(server.ErrorMessage(err) + "\n") }, Handler: h, Robots: h.isRobots,
-		Length: func(head []byte) int { return lineLength(head, maxURL) }}
+	return &server.Protocol{
+		Name:    "nex",
+		Error:   func(err error) []byte { return []byte(server.ErrorMessage(err) + "\n") },
+		Handler: h,
+		Robots:  h.isRobots,
+		Length:  func(head []byte) int { return lineLength(head, maxURL) },
+	}
 }
 
 // nexPath returns the path of a request, which names no host.

@@ -51,7 +51,8 @@ func (p *page) neighbors(q *answer.Asked, name string) {
 	var names []string
 	for _, it := range list.Items {
 		other := strings.TrimPrefix(q.Target(it).Path, "/")
-		if _, ok := menu.Day(path.Base(other)); ok && it.Type == menu.TypeText && path.Dir(other) == path.Dir(name) && (other == name || q.Shows(other, false)) {
+		if _, ok := menu.Day(path.Base(other)); ok && it.Type == menu.TypeText &&
+			path.Dir(other) == path.Dir(name) && (other == name || q.Shows(other, false)) {
 			names = append(names, other)
 		}
 	}

@@ -20,7 +20,8 @@ var icons = map[string]struct{ name, path string }{
 	"document": {"document", "M4 2h5l3 3v9H4zM9 2v3h3M6 8.5h4M6 11h4"},
 	"file":     {"file", "M8 2v8M5 7l3 3 3-3M3 13.5h10"},
 	"mail":     {"mail", "M2 4h12v9H2zM2 4.5l6 4.5 6-4.5"},
-	"people":   {"phone book", "M8 8a2.7 2.7 0 1 0 0-5.4A2.7 2.7 0 0 0 8 8M3 14c.4-3 2-4.2 5-4.2s4.6 1.2 5 4.2"},
+	"people": {"phone book",
+		"M8 8a2.7 2.7 0 1 0 0-5.4A2.7 2.7 0 0 0 8 8M3 14c.4-3 2-4.2 5-4.2s4.6 1.2 5 4.2"},
 	"picture":  {"picture", "M2 3h12v10H2zM2 11l3.5-3.5 2.5 2.5 2.5-3.5 3.5 4M5 5.700h.01"},
 	"search":   {"search", "M7 11.500a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9M10.3 10.3 14 14"},
 	"sound":    {"sound", "M6 12V3.500l7-1.500v8.500M6 12a2 1.6 0 1 1-4 0 2 1.6 0 0 1 4 0M13 10.500a2 1.6 0 1 1-4 0 2 1.6 0 0 1 4 0"},
@@ -29,7 +30,12 @@ var icons = map[string]struct{ name, path string }{
 }
 
 // iconNames are the icons of item types whose names differ from their icon's.
-var iconNames = map[string]string{"event": "calendar", "PDF": "document", "phone book": "people", "telnet": "terminal"}
+var iconNames = map[string]string{
+	"event":      "calendar",
+	"PDF":        "document",
+	"phone book": "people",
+	"telnet":     "terminal",
+}
 
 // iconOf returns the name of an item's icon, or "".
 func iconOf(it menu.Item, t answer.Target) string {

@@ -31,7 +31,13 @@ type gemLine struct {
 }
 
 // gemKinds are the elements of the kinds of lines.
-var gemKinds = map[menu.GemKind]string{menu.GemLink: "ul", menu.GemItem: "ul", menu.GemQuote: "blockquote", menu.GemFence: "pre", menu.GemPre: "pre"}
+var gemKinds = map[menu.GemKind]string{
+	menu.GemLink:  "ul",
+	menu.GemItem:  "ul",
+	menu.GemQuote: "blockquote",
+	menu.GemFence: "pre",
+	menu.GemPre:   "pre",
+}
 
 // gemtext renders gemtext. It omits the first heading if that is the page's title.
 func (p *page) gemtext(w *pageWriter, text string) {
@@ -57,12 +63,17 @@ func (p *page) gemtext(w *pageWriter, text string) {
 		case l.Kind == menu.GemLink:
 			shown.Link = p.gemLink(w, l)
 		default:
-			p.Hidden = p.Hidden || l.Kind == menu.GemText && !titled && answer.TitleOf(l.Text) == p.Title
+			p.Hidden = p.Hidden || l.Kind == menu.GemText && !titled &&
+				answer.TitleOf(l.Text) == p.Title
 			shown.Text = w.html(l.Text)
 		}
 		kind := gemKinds[l.Kind]
-		if last := len(groups) - 1; last < 0 || groups[last].Kind != kind || l.Kind == menu.GemFence && !fenced {
-			groups = append(groups, gemGroup{Kind: kind, pre: preOf(true, false, extendedColors.MatchString(text))})
+		if last := len(groups) - 1; last < 0 || groups[last].Kind != kind ||
+			l.Kind == menu.GemFence && !fenced {
+			groups = append(groups, gemGroup{
+				Kind: kind,
+				pre:  preOf(true, false, extendedColors.MatchString(text)),
+			})
 		}
 		if l.Kind == menu.GemFence {
 			fenced = !fenced
@@ -90,7 +101,8 @@ func (p *page) gemLink(w *pageWriter, l menu.GemLine) *link {
 // plain text.
 const maxMarkdown = 128 << 10
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote, extension.TaskList))
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough,
+	extension.Linkify, extension.Footnote, extension.TaskList))
 
 // restrict shows a link that browsers might run as text, and an image on another server as a
 // link. Links to other servers send no referrer.
@@ -215,7 +227,8 @@ func (p *page) headings(doc ast.Node, list []*ast.Heading, src []byte) {
 			return false
 		}
 		line := n.Lines().At(0)
-		return answer.TitleOf(string(line.Value(src))) == p.Title || answer.CleanTitle(answer.PlainMarkdown(n, src)) == p.Title
+		return answer.TitleOf(string(line.Value(src))) == p.Title ||
+			answer.CleanTitle(answer.PlainMarkdown(n, src)) == p.Title
 	}
 	below, tops := 1, 0
 	for _, n := range list {

@@ -32,7 +32,10 @@ func (p *page) menu(w *pageWriter, q *answer.Asked, items []menu.Item) {
 		for n > 1 && answer.IsInfo(b.Items[n-1]) && strings.TrimSpace(b.Items[n-1].Label) == "" {
 			n--
 		}
-		w.block("pre", preOf(true, isArt(b.Items), slices.ContainsFunc(b.Items, func(it menu.Item) bool { return extendedColors.MatchString(it.Label) })))
+		w.block("pre", preOf(true, isArt(b.Items),
+			slices.ContainsFunc(b.Items, func(it menu.Item) bool {
+				return extendedColors.MatchString(it.Label)
+			})))
 		for _, it := range b.Items[:n] {
 			p.drawnLine(w, q, it)
 		}
@@ -61,15 +64,21 @@ func preOf(wide, art, terminal bool) pre {
 // but not lists of links.
 func isArt(items []menu.Item) bool {
 	hasLinks := slices.ContainsFunc(items, func(it menu.Item) bool { return !answer.IsInfo(it) })
-	return !hasLinks || slices.ContainsFunc(items, func(it menu.Item) bool { return strings.ContainsAny(it.Label, "│┃║|") })
+	return !hasLinks || slices.ContainsFunc(items, func(it menu.Item) bool {
+		return strings.ContainsAny(it.Label, "│┃║|")
+	})
 }
 
 // untitled removes the page's title from the first block of a menu. A drawing keeps it, and the
 // page hides its own heading. empty reports whether nothing is left.
 func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
-	titled := func(it menu.Item) bool { return answer.IsInfo(it) && answer.CleanTitle(it.Label) == p.Title }
+	titled := func(it menu.Item) bool {
+		return answer.IsInfo(it) && answer.CleanTitle(it.Label) == p.Title
+	}
 	at := slices.IndexFunc(b.Items, titled)
-	hasMore := slices.ContainsFunc(b.Items, func(it menu.Item) bool { return !answer.IsInfo(it) || !titled(it) && !answer.IsRuler(it.Label) })
+	hasMore := slices.ContainsFunc(b.Items, func(it menu.Item) bool {
+		return !answer.IsInfo(it) || !titled(it) && !answer.IsRuler(it.Label)
+	})
 	switch {
 	case at >= 0 && !hasMore || len(b.Items) == 0:
 		return answer.Block{}, true
@@ -87,7 +96,9 @@ func (p *page) untitled(b answer.Block) (_ answer.Block, empty bool) {
 func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item, class string) {
 	for len(items) > 0 {
 		info := answer.IsInfo(items[0])
-		n := slices.IndexFunc(items, func(it menu.Item) bool { return answer.IsInfo(it) != info && !it.Below })
+		n := slices.IndexFunc(items, func(it menu.Item) bool {
+			return answer.IsInfo(it) != info && !it.Below
+		})
 		if n < 0 {
 			n = len(items)
 		}
@@ -96,8 +107,10 @@ func (p *page) plain(w *pageWriter, q *answer.Asked, items []menu.Item, class st
 		if !info {
 			links := p.links(w, q, run)
 			for i, l := range links {
-				if at := strings.LastIndex(l.Label, " (/"); class == results && at > 0 && strings.HasSuffix(l.Label, ")") {
-					links[i].Label, links[i].Note = l.Label[:at], strings.TrimSuffix(l.Label[at+2:], ")")
+				if at := strings.LastIndex(l.Label, " (/"); class == results && at > 0 &&
+					strings.HasSuffix(l.Label, ")") {
+					links[i].Label, links[i].Note = l.Label[:at],
+						strings.TrimSuffix(l.Label[at+2:], ")")
 				}
 			}
 			w.block("list", list{class, links})
@@ -159,7 +172,10 @@ func (w *pageWriter) info(text string) {
 // isWords reports whether lines are words: nearly all letters, and no mark repeated three
 // times.
 func isWords(text string) bool {
-	letters, all, run, last := 0, 0, 0, ' '
+	letters := 0
+	all := 0
+	run := 0
+	last := ' '
 	for _, r := range answer.StripEscapes(text) {
 		all++
 		isWord := unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
@@ -181,7 +197,8 @@ func marked(it menu.Item) template.HTML {
 	var b strings.Builder
 	at := 0
 	for _, h := range it.Hits {
-		b.WriteString(template.HTMLEscapeString(it.Label[at:h.From]) + "<mark>" + template.HTMLEscapeString(it.Label[h.From:h.To]) + "</mark>")
+		b.WriteString(template.HTMLEscapeString(it.Label[at:h.From]) + "<mark>" +
+			template.HTMLEscapeString(it.Label[h.From:h.To]) + "</mark>")
 		at = h.To
 	}
 	return template.HTML(b.String() + template.HTMLEscapeString(it.Label[at:]))
@@ -206,7 +223,9 @@ func (p *page) drawnLine(w *pageWriter, q *answer.Asked, it menu.Item) {
 	l := p.link(w, q, it)
 	after := l
 	if l.Asks = false; l.URL != "" {
-		l.Label, l.Icon, l.Note = core, nil, ""
+		l.Label = core
+		l.Icon = nil
+		l.Note = ""
 		w.block("link", l)
 	} else {
 		w.escaped(core)
@@ -302,7 +321,9 @@ func (p *page) find(w *pageWriter, q *answer.Asked, here string, items []menu.It
 	words := strings.Fields(strings.ToLower(query))
 	found := slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool {
 		label := strings.ToLower(it.Label + " " + it.Selector)
-		return answer.IsInfo(it) || slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(label, word) })
+		return answer.IsInfo(it) || slices.ContainsFunc(words, func(word string) bool {
+			return !strings.Contains(label, word)
+		})
 	})
 	count := fmt.Sprintf("%d results for %q", len(found), query)
 	switch n := len(found); {

@@ -72,9 +72,16 @@ var pages = template.Must(template.New("page").Funcs(template.FuncMap{
 type look struct{ Style template.CSS }
 
 // looks are the themes by name; "" is the default.
-var looks = map[string]*look{"": newLook(""), "plain": newLook(""), "paper": newLook(paperStyle), "terminal": newLook(terminalStyle)}
+var looks = map[string]*look{
+	"":         newLook(""),
+	"plain":    newLook(""),
+	"paper":    newLook(paperStyle),
+	"terminal": newLook(terminalStyle),
+}
 
-func newLook(theme string) *look { return &look{template.CSS(baseStyle + theme)} }
+func newLook(theme string) *look {
+	return &look{template.CSS(baseStyle + theme)}
+}
 
 // csp returns the Content-Security-Policy of a page: its own styles; images, media and forms of
 // this site; no scripts or frames.
@@ -86,7 +93,8 @@ func (p *page) csp() string {
 			styles += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 		}
 	}
-	return "default-src 'none'; style-src" + styles + "; img-src 'self' data:; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; style-src" + styles +
+		"; img-src 'self' data:; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // rawCSP is the Content-Security-Policy of files: they may load and run nothing, and have no
@@ -124,9 +132,15 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 		asRecorder(w).broke = err // no error answers it: the connection is closed
 		return
 	}
-	p := page{look: v.look(), Search: v.Search, Title: faultTitle(r, err), Site: opening(r).Host}
+	p := page{
+		look:   v.look(),
+		Search: v.Search,
+		Title:  faultTitle(r, err),
+		Site:   opening(r).Host,
+	}
 	for _, gzip := range []bool{false, true} {
-		if root := v.Host.Kept(ask(r, "/", ""), v.format(variant{gzip: gzip})); root != nil && root.Title != "" {
+		if root := v.Host.Kept(ask(r, "/", ""), v.format(variant{gzip: gzip})); root != nil &&
+			root.Title != "" {
 			p.Site = root.Title
 		}
 	}

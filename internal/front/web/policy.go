@@ -37,7 +37,8 @@ func (v *Pages) setHeaders(h http.Header, sel, name string, dir bool) {
 // robots serves robots.txt.
 func (v *Pages) robots(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
-	if now := v.now(); takesGzip(r) && now != nil && len(now.gzip) > 0 && string(now.snap.Robots) == string(body) {
+	if now := v.now(); takesGzip(r) && now != nil && len(now.gzip) > 0 &&
+		string(now.snap.Robots) == string(body) {
 		body = now.gzip
 	}
 	describe(w.Header(), plainText, body)
@@ -52,7 +53,12 @@ func (v *Pages) now() *parsedRobots {
 	}
 	now := v.parsed.Load()
 	if now == nil || now.snap != snap {
-		now = &parsedRobots{snap: snap, file: robots.Parse(robots.RFC9309, snap.Robots), gzip: compressed(snap.Robots), feed: snap.Tree.HasPhlog()}
+		now = &parsedRobots{
+			snap: snap,
+			file: robots.Parse(robots.RFC9309, snap.Robots),
+			gzip: compressed(snap.Robots),
+			feed: snap.Tree.HasPhlog(),
+		}
 		if to := snap.Compiled.Fields().License; to != "" {
 			now.license = "<" + string(util.URLEscape([]byte(to), false)) + `>; rel="license"`
 		}

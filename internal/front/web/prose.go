@@ -29,8 +29,12 @@ const phoneWidth = 41 // columns on a screen of 360 pixels, with the letters of 
 func (w *pageWriter) prose(p prose) {
 	// Without prose, remove the line spacing, so that the lines of boxes meet (style.css).
 	hasProse := slices.ContainsFunc(p.Pieces, func(x piece) bool { return x.Prose })
-	draws := slices.ContainsFunc(p.Pieces, func(x piece) bool { return strings.ContainsFunc(x.Text, answer.DrawsLines) })
-	terminal := slices.ContainsFunc(p.Pieces, func(x piece) bool { return extendedColors.MatchString(x.Text) })
+	draws := slices.ContainsFunc(p.Pieces, func(x piece) bool {
+		return strings.ContainsFunc(x.Text, answer.DrawsLines)
+	})
+	terminal := slices.ContainsFunc(p.Pieces, func(x piece) bool {
+		return extendedColors.MatchString(x.Text)
+	})
 	w.block("pre", preOf(p.Wide, draws && !hasProse, terminal))
 	w.pieces(p)
 	w.WriteString("</pre>\n")

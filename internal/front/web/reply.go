@@ -85,7 +85,8 @@ func (r *errorReader) Read(p []byte) (int, error) {
 }
 
 // conditions are the request headers that need http.ServeContent.
-var conditions = []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"}
+var conditions = []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since",
+	"If-Unmodified-Since", "If-Range"}
 
 // smallText is the size in bytes up to which texts are not compressed.
 const smallText = 1 << 10

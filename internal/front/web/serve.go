@@ -54,18 +54,27 @@ type HTTPServer struct {
 // Serve answers the requests of a connection until it ends. It is for the field
 // HTTP of a server.Server.
 func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
-	conn := &webConn{HTTPConn: c, req: r, start: time.Now(), http2: strings.HasPrefix(r.Selector, "PRI "), ended: make(chan struct{})}
+	conn := &webConn{
+		HTTPConn: c,
+		req:      r,
+		start:    time.Now(),
+		http2:    strings.HasPrefix(r.Selector, "PRI "),
+		ended:    make(chan struct{}),
+	}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	// TLS has already been removed and ALPN has chosen h2, so net/http sees
 	// unencrypted HTTP/2.
 	protocols.SetUnencryptedHTTP2(conn.http2 && r.TLS)
 	h := &http.Server{
-		Handler: http.HandlerFunc(s.limited), Protocols: &protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: server.MaxStreams},
-		ReadHeaderTimeout: headTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: headBytes - 4096, // net/http adds so many
-		ErrorLog:       log.New(complaints{s.Log}, "", 0),
-		ConnState:      conn.setState,
+		Handler:           http.HandlerFunc(s.limited),
+		Protocols:         &protocols,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: server.MaxStreams},
+		ReadHeaderTimeout: headTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headBytes - 4096, // net/http adds so many
+		ErrorLog:          log.New(complaints{s.Log}, "", 0),
+		ConnState:         conn.setState,
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, conn)
 		},
@@ -149,7 +158,9 @@ func (c *webConn) closeNew() {
 }
 
 // Close makes reads fail. The server closes the connection gently when Serve returns.
-func (c *webConn) Close() error { return c.SetReadDeadline(time.Now().Add(-time.Second)) }
+func (c *webConn) Close() error {
+	return c.SetReadDeadline(time.Now().Add(-time.Second))
+}
 
 // Write sends p, and records the status of an answer that no handler has made.
 func (c *webConn) Write(p []byte) (int, error) {
@@ -157,14 +168,21 @@ func (c *webConn) Write(p []byte) (int, error) {
 	status := 0
 	_, _ = fmt.Sscanf(string(p[:min(len(p), 16)]), "HTTP/1.1 %d", &status)
 	if status >= 400 && !c.handled && !c.http2 {
-		c.refusal = &server.Served{Status: status, Bytes: int64(len(p)), Err: errMalformed}
+		c.refusal = &server.Served{
+			Status: status,
+			Bytes:  int64(len(p)),
+			Err:    errMalformed,
+		}
 	}
 	c.mu.Unlock()
 	return c.HTTPConn.Write(p)
 }
 
 // errMalformed is a request that net/http answers itself.
-var errMalformed = error(&server.Error{Kind: server.BadRequest, Err: errors.New("net/http cannot read the request")})
+var errMalformed = error(&server.Error{
+	Kind: server.BadRequest,
+	Err:  errors.New("net/http cannot read the request"),
+})
 
 // refused logs a request that net/http has answered itself, and returns its error.
 func (c *webConn) refused() error {
@@ -206,12 +224,16 @@ func (c *webConn) ReadFrom(r io.Reader) (int64, error) {
 
 type connKey struct{}
 
-func connOf(r *http.Request) *webConn { return r.Context().Value(connKey{}).(*webConn) }
+func connOf(r *http.Request) *webConn {
+	return r.Context().Value(connKey{}).(*webConn)
+}
 
 type siteKey struct{}
 
 // opening returns the connection's first request as the site sees it.
-func opening(r *http.Request) *server.Request { return r.Context().Value(siteKey{}).(*server.Request) }
+func opening(r *http.Request) *server.Request {
+	return r.Context().Value(siteKey{}).(*server.Request)
+}
 
 // limited applies the limits to a request, and logs it.
 func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
@@ -240,7 +262,10 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		fail(rec, http.StatusMethodNotAllowed, "Only GET and HEAD are answered")
 	default:
-		err := c.Protect(&server.Request{RequestLine: selector.RequestLine{Selector: r.URL.Path}, Remote: c.req.Remote}, func() { handler.ServeHTTP(rec, r) })
+		err := c.Protect(&server.Request{
+			RequestLine: selector.RequestLine{Selector: r.URL.Path},
+			Remote:      c.req.Remote,
+		}, func() { handler.ServeHTTP(rec, r) })
 		err = cmp.Or(err, rec.broke)
 		if err != nil && rec.status == 0 && !robots {
 			failed(rec, err)
@@ -257,8 +282,14 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		status = 0 // it was not delivered
 	}
 	c.Served(c.req, server.Served{
-		Host: cmp.Or(site.Site, site.Host), Selector: r.Method + " " + r.RequestURI + " " + r.Proto, Status: status, Agent: r.UserAgent(), Referer: r.Referer(),
-		Bytes: rec.bytes, Took: time.Since(start), Err: err,
+		Host:     cmp.Or(site.Site, site.Host),
+		Selector: r.Method + " " + r.RequestURI + " " + r.Proto,
+		Status:   status,
+		Agent:    r.UserAgent(),
+		Referer:  r.Referer(),
+		Bytes:    rec.bytes,
+		Took:     time.Since(start),
+		Err:      err,
 	})
 }
 

@@ -25,7 +25,9 @@ type pageWriter struct {
 func (w *pageWriter) escaped(s string) { template.HTMLEscape(w, []byte(s)) }
 
 // block writes a template of page.html.
-func (w *pageWriter) block(name string, data any) { _ = pages.ExecuteTemplate(w, name, data) }
+func (w *pageWriter) block(name string, data any) {
+	_ = pages.ExecuteTemplate(w, name, data)
+}
 
 // A link is the data of a link in the templates.
 type link struct {
@@ -89,7 +91,11 @@ func (w *pageWriter) colored(s string) {
 			if !strings.Contains(target, ":") {
 				target = "mailto:" + target
 			}
-			w.block("link", link{URL: template.URL(target), Away: true, Label: line[from:to]})
+			w.block("link", link{
+				URL:   template.URL(target),
+				Away:  true,
+				Label: line[from:to],
+			})
 			line = line[to:]
 		}
 		w.escaped(line)
@@ -110,7 +116,9 @@ const isRGB color = 1 << 24
 // set applies the parameters of a sequence.
 func (p *pen) set(list string) {
 	var n []int
-	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ';' || r == ':' }) {
+	for field := range strings.FieldsFuncSeq(list, func(r rune) bool {
+		return r == ';' || r == ':'
+	}) {
 		if v, err := strconv.Atoi(field); err == nil {
 			n = append(n, v)
 		}
@@ -208,7 +216,11 @@ func (w *pageWriter) class() string {
 	}
 	add(p.bg, "g", "background")
 	add(p.fg, "c", "color")
-	for name, on := range map[string]bool{"b": p.bold, "t": p.italic, "u": p.underline} {
+	for name, on := range map[string]bool{
+		"b": p.bold,
+		"t": p.italic,
+		"u": p.underline,
+	} {
 		if on {
 			list = append(list, name)
 		}
@@ -227,7 +239,9 @@ var isSafeScheme = regexp.MustCompile(`^(?i:` + safeSchemes + `)$`)
 func safeURL(to string) (_ template.URL, away bool) {
 	u, err := url.Parse(to)
 	switch {
-	case err != nil || strings.ContainsAny(to, "\\") || strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+	case err != nil || strings.ContainsAny(to, "\\") || strings.ContainsFunc(to, func(r rune) bool {
+		return r <= ' ' || r == 0x7f
+	}):
 		return "", false
 	case u.Scheme != "" && !isSafeScheme.MatchString(u.Scheme):
 		return "", false
@@ -236,7 +250,8 @@ func safeURL(to string) (_ template.URL, away bool) {
 }
 
 // linkable matches a URL, or a mail address.
-var linkable = regexp.MustCompile(`(?i)(?:` + safeSchemes + `)://[^\x00-\x20\x7f<>"\x60{}|\\^]+|\b(?:mailto:)?[a-z0-9][a-z0-9.+_-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)+`)
+var linkable = regexp.MustCompile(`(?i)(?:` + safeSchemes +
+	`)://[^\x00-\x20\x7f<>"\x60{}|\\^]+|\b(?:mailto:)?[a-z0-9][a-z0-9.+_-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)+`)
 
 // maxURL is the longest URL in a text that becomes a link, in bytes.
 const maxURL = 2000
@@ -252,7 +267,8 @@ func findURL(line string) (from, to int) {
 		from, to = at+found[0], at+found[1]
 		round := strings.Count(line[from:to], ")") - strings.Count(line[from:to], "(")
 		end := to
-		for end > from && (strings.IndexByte(".,;:!?'*_]-", line[end-1]) >= 0 || line[end-1] == ')' && round > 0) {
+		for end > from && (strings.IndexByte(".,;:!?'*_]-", line[end-1]) >= 0 ||
+			line[end-1] == ')' && round > 0) {
 			if end--; line[end] == ')' {
 				round--
 			}
@@ -265,7 +281,8 @@ func findURL(line string) (from, to int) {
 		switch {
 		case strings.Contains(target, "://") && safe != "" && !strings.HasSuffix(target, "://"):
 			return from, end
-		case strings.Contains(target, "://"), from > 0 && line[from-1] == '@', end < len(line) && strings.IndexByte("@:/", line[end]) >= 0:
+		case strings.Contains(target, "://"), from > 0 && line[from-1] == '@', end < len(line) &&
+			strings.IndexByte("@:/", line[end]) >= 0:
 		default: // a mail address, and no name of the Fediverse or of a repository
 			return from, end
 		}

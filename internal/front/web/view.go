@@ -59,8 +59,16 @@ func (v *Pages) format(f variant) *answer.Format {
 	if has, ok := v.formats.Load(f); ok {
 		return has.(*answer.Format)
 	}
-	made := &answer.Format{TLS: true, Web: true, Strict: true, Paths: true, Seek: true, Colors: true, Query: f.search,
-		Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) { return v.draw(q, a, f) }}
+	made := &answer.Format{
+		TLS:    true,
+		Web:    true,
+		Strict: true,
+		Paths:  true,
+		Seek:   true,
+		Colors: true,
+		Query:  f.search,
+		Draw:   func(q *answer.Asked, a *answer.Value) ([]byte, error) { return v.draw(q, a, f) },
+	}
 	made.Draws = func(a *answer.Value) bool { return f.shows(a) || f.gzip && isText(a) }
 	has, _ := v.formats.LoadOrStore(f, made)
 	return has.(*answer.Format)
@@ -83,10 +91,12 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		query = values.Get("q")
 		f.raw = f.raw || values.Has("raw")
 		f.search = query != "" && !f.raw && strings.HasSuffix(sel, "/")
-		if n, _ := strconv.Atoi(values.Get("page")); n > 1 && !f.search && strings.HasSuffix(sel, "/") {
+		if n, _ := strconv.Atoi(values.Get("page")); n > 1 && !f.search &&
+			strings.HasSuffix(sel, "/") {
 			f.page = min(n, maxPages) - 1
 		}
-		if raw, err := url.QueryUnescape(r.URL.RawQuery); err == nil && !values.Has("q") && v.Host.Programs(sel) {
+		if raw, err := url.QueryUnescape(r.URL.RawQuery); err == nil && !values.Has("q") &&
+			v.Host.Programs(sel) {
 			sel += "?" + raw
 		}
 	}
@@ -144,7 +154,12 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 	case a.Class == answer.Leaving:
 		// Do not redirect: a stranger could use the site's name in a link to any URL.
 		noindex(h)
-		write(w, http.StatusOK, page{look: v.look(), Lang: "en", Title: "This link leaves the site", Leads: a.URL})
+		write(w, http.StatusOK, page{
+			look:  v.look(),
+			Lang:  "en",
+			Title: "This link leaves the site",
+			Leads: a.URL,
+		})
 		return
 	case a.Class == answer.Redirect:
 		redirect(w, a)
@@ -179,7 +194,8 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	switch {
 	case a.Drawn && f.shows(a):
 		kind = htmlText
-	case strings.HasPrefix(kind, "application/") && kind != "application/pdf" && a.Type != menu.TypeText:
+	case strings.HasPrefix(kind, "application/") && kind != "application/pdf" &&
+		a.Type != menu.TypeText:
 		h.Set("Content-Disposition", "attachment")
 	}
 	if h.Set("Content-Type", kind); a.Resource == nil && a.Open == nil {
@@ -210,17 +226,23 @@ func redirect(w http.ResponseWriter, a *answer.Value) {
 }
 
 // wantsPage reports whether a client accepts HTML, as browsers do.
-func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+func wantsPage(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
+}
 
 // isText reports whether a file is worth compressing: a text, feed or sitemap.
 func isText(a *answer.Value) bool {
 	kind := mediaType(a)
-	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml") || a.Type == menu.TypeText) &&
-		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText && !answer.IsRobots(a.Selector)
+	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml") ||
+		a.Type == menu.TypeText) &&
+		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText &&
+		!answer.IsRobots(a.Selector)
 }
 
 // shows reports whether an answer is shown in a page.
-func (f variant) shows(a *answer.Value) bool { return a.Class != answer.File || !f.raw && isShown(a) }
+func (f variant) shows(a *answer.Value) bool {
+	return a.Class != answer.File || !f.raw && isShown(a)
+}
 
 // isShown reports whether a file is shown in a page.
 func isShown(a *answer.Value) bool {
@@ -275,11 +297,14 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error)
 	switch {
 	case a.Class != answer.File && name == "":
 		items := a.Items
-		if len(items) > 0 && answer.IsInfo(items[0]) && answer.CleanTitle(items[0].Label) == p.Title {
+		if len(items) > 0 && answer.IsInfo(items[0]) &&
+			answer.CleanTitle(items[0].Label) == p.Title {
 			items = items[1:] // the page's heading shows it
 		}
 		if v.Search && a.Class == answer.Menu { // each page has the form
-			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool { return it.Type == menu.TypeSearch && it.Selector == "/search" })
+			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool {
+				return it.Type == menu.TypeSearch && it.Selector == "/search"
+			})
 		}
 		p.plain(w, q, items, results)
 	case a.Gemtext != "":
@@ -374,8 +399,18 @@ func (p *page) untitledText(text string) string {
 // begin returns the page of an answer without content.
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnTree()
-	p := &page{look: v.look(), Lang: v.Host.Lang, Search: v.Search, Query: q.Request.Query, Gopher: answer.GopherURL(q.Request, a.Type, a.Selector),
-		Canonical: answer.WebURL(q.Request, a.Selector), Site: q.LinkTitle(".", true), Owner: q.OwnersLine(".footer"), Favicon: favicon(q), own: q.Own}
+	p := &page{
+		look:      v.look(),
+		Lang:      v.Host.Lang,
+		Search:    v.Search,
+		Query:     q.Request.Query,
+		Gopher:    answer.GopherURL(q.Request, a.Type, a.Selector),
+		Canonical: answer.WebURL(q.Request, a.Selector),
+		Site:      q.LinkTitle(".", true),
+		Owner:     q.OwnersLine(".footer"),
+		Favicon:   favicon(q),
+		own:       q.Own,
+	}
 	name, dir := a.Name()
 	if now := v.now(); now != nil && now.feed {
 		p.SiteFeed = "/" + feed.Name

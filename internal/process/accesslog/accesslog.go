@@ -49,7 +49,8 @@ func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
 	l := &Log{name: name, ips: ips, log: logger}
 	l.w.To = f
 	l.w.Tell = func(lines int64, err error) {
-		logger.Error("access log lines are lost", "error", err, "lines", lines, "in_all", l.w.Lost())
+		logger.Error("access log lines are lost", "error", err, "lines", lines,
+			"in_all", l.w.Lost())
 	}
 	return l, nil
 }
@@ -85,7 +86,8 @@ func (l *Log) Reopen() {
 func (l *Log) reopen() {
 	f, err := open(l.name)
 	if err != nil {
-		l.log.Error("cannot open the access log again", "error", err, "hint", "the old file is written to until the next SIGHUP")
+		l.log.Error("cannot open the access log again", "error", err, "hint",
+			"the old file is written to until the next SIGHUP")
 		if limit.Reached(err) {
 			time.AfterFunc(tryAgain, l.Reopen)
 		}

@@ -21,8 +21,10 @@ func line(s server.Served, at time.Time, ips IPs) string {
 		s.Referer, s.Agent = "", ""
 	}
 	return fmt.Sprintf(`%s:%d %s %s - [%s] "%s" %d %s "%s" "%s"`+"\n",
-		cmp.Or(s.Host, "-"), s.Port, ips.Name(s.Remote.Addr()), cmp.Or(s.Protocol, "-"), at.Format("02/Jan/2006:15:04:05 -0700"),
-		quoted(s.Selector), s.HTTPStatus(), size, quoted(cmp.Or(s.Referer, "-")), quoted(cmp.Or(s.Agent, "-")))
+		cmp.Or(s.Host, "-"), s.Port, ips.Name(s.Remote.Addr()), cmp.Or(s.Protocol, "-"),
+		at.Format("02/Jan/2006:15:04:05 -0700"),
+		quoted(s.Selector), s.HTTPStatus(), size, quoted(cmp.Or(s.Referer, "-")),
+		quoted(cmp.Or(s.Agent, "-")))
 }
 
 // quoted escapes text from a client as Apache does: a backslash before quotes and backslashes,

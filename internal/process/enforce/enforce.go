@@ -285,7 +285,9 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 	if !c.robot {
 		return 0, ""
 	}
-	if o := c.rules; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w readers.Window) bool { return w.Contains(now) }) {
+	if o := c.rules; len(o.hours) > 0 && !slices.ContainsFunc(o.hours, func(w readers.Window) bool {
+		return w.Contains(now)
+	}) {
 		return max(delay, lateBy), "outside its hours"
 	}
 	// Tolerate requests that are early by up to a tenth of the delay.
@@ -348,5 +350,10 @@ func (e *Enforcer) Totals() Totals {
 		}
 	}
 	e.mu.Unlock()
-	return Totals{Robots: robots, Slowed: e.slowed.Load(), Refused: e.refused.Load(), Worst: e.worst.List(10)}
+	return Totals{
+		Robots:  robots,
+		Slowed:  e.slowed.Load(),
+		Refused: e.refused.Load(),
+		Worst:   e.worst.List(10),
+	}
 }

@@ -206,7 +206,8 @@ func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
 	}
 	cert, err := tls.X509KeyPair(chain, key)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s and %s: %s", p.Cert, p.Key, strings.TrimPrefix(err.Error(), "tls: "))
+		return nil, fmt.Errorf("reading %s and %s: %s", p.Cert, p.Key,
+			strings.TrimPrefix(err.Error(), "tls: "))
 	}
 	return &cert, nil
 }

@@ -110,7 +110,10 @@ func (f CertKey) make(dir, host string) error {
 // writePEM writes a PEM file atomically.
 func writePEM(name, kind string, der []byte, mode fs.FileMode) error {
 	tmp := name + ".new"
-	if err := os.WriteFile(tmp, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode); err != nil {
+	if err := os.WriteFile(tmp, pem.EncodeToMemory(&pem.Block{
+		Type:  kind,
+		Bytes: der,
+	}), mode); err != nil {
 		return err
 	}
 	return os.Rename(tmp, name)

@@ -20,7 +20,9 @@ type entryHandler struct {
 	entry func(attrs []slog.Attr, r slog.Record) string
 }
 
-func (h *entryHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+func (h *entryHandler) Enabled(_ context.Context, l slog.Level) bool {
+	return l >= h.level
+}
 
 func (h *entryHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	next := *h
@@ -65,7 +67,8 @@ func shortEntry(colours bool) func(attrs []slog.Attr, r slog.Record) string {
 
 // journalEntry makes the same entry with a priority, for journalctl -p.
 func journalEntry(attrs []slog.Attr, r slog.Record) string {
-	return fmt.Sprintf("<%d>%s\n", levels[levelOf(r.Level)].priority, sentence(r.Message, fieldsOf(attrs, r)))
+	return fmt.Sprintf("<%d>%s\n", levels[levelOf(r.Level)].priority,
+		sentence(r.Message, fieldsOf(attrs, r)))
 }
 
 // levelOf returns the index in levels of a level.
@@ -90,7 +93,8 @@ func sentence(msg string, f fields) string {
 	what := msg
 	switch msg {
 	case diag.EventRequest:
-		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), short(f.take("selector")), f.take("bytes"), f.take("took"))
+		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), short(f.take("selector")),
+			f.take("bytes"), f.take("took"))
 		f.take("host")
 		if protocol := f.take("protocol"); protocol != "gopher" && protocol != "" {
 			what += ", " + protocol
@@ -103,7 +107,8 @@ func sentence(msg string, f fields) string {
 			what += "; try: " + try
 		}
 	case diag.EventScanned, diag.EventReloaded:
-		what = fmt.Sprintf("%s %s directories in %s: robots.txt has %s bytes", msg, f.take("directories"), f.take("took"), f.take("robots_bytes"))
+		what = fmt.Sprintf("%s %s directories in %s: robots.txt has %s bytes", msg,
+			f.take("directories"), f.take("took"), f.take("robots_bytes"))
 		if n := f.take("reports"); n != "0" {
 			what += ", reports: " + n
 		}
@@ -112,12 +117,14 @@ func sentence(msg string, f fields) string {
 		}
 		f = nil
 	case diag.EventReading:
-		what = fmt.Sprintf("reading %s: %s directories so far", f.take("root"), f.take("directories"))
+		what = fmt.Sprintf("reading %s: %s directories so far", f.take("root"),
+			f.take("directories"))
 	case diag.EventIndexed:
 		what = fmt.Sprintf("search index built in %s: %s names", f.take("took"), f.take("texts"))
 		f = nil
 	case diag.EventIndexing:
-		what = fmt.Sprintf("building the search index: %s directories so far", f.take("directories"))
+		what = fmt.Sprintf("building the search index: %s directories so far",
+			f.take("directories"))
 	case diag.EventSandboxed:
 		what, f = "in the sandbox", nil
 	}

@@ -90,7 +90,9 @@ func (w *Writer) Exchange(to io.Writer) (old io.Writer) {
 	w.write()
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	old, w.To, w.torn = w.To, to, false
+	old = w.To
+	w.To = to
+	w.torn = false
 	return old
 }
 

@@ -31,12 +31,17 @@ func Files() []string {
 // Serve serves /metrics on l until ctx ends, and closes l.
 func Serve(ctx context.Context, l net.Listener, s *status.Stats) error {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collector{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collector{s}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	mux.Handle("GET /metrics",
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 	h := &http.Server{
-		Handler: mux, MaxHeaderBytes: 1 << 14,
-		ReadTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler:        mux,
+		MaxHeaderBytes: 1 << 14,
+		ReadTimeout:    5 * time.Second,
+		WriteTimeout:   30 * time.Second,
+		IdleTimeout:    2 * time.Minute,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
 	defer stop()
@@ -54,23 +59,31 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	build       = desc("build_info", "Always 1, with the version.", "version")
-	requests    = desc("requests_total", "Requests, by host, protocol and outcome.", "host", "protocol", "outcome")
+	build    = desc("build_info", "Always 1, with the version.", "version")
+	requests = desc("requests_total", "Requests, by host, protocol and outcome.", "host",
+		"protocol", "outcome")
 	sent        = desc("response_bytes_total", "Bytes of replies that were sent.", "host")
 	accepted    = desc("accepted_connections_total", "Connections that were accepted.")
 	connections = desc("connections", "Open connections, by state.", "state")
-	refused     = desc("refused_total", "Connections and requests that were refused, by reason.", "reason")
-	fetches     = desc("robots_fetches_total", "Requests for robots.txt.", "host")
-	rude        = desc("robots_rude_requests_total", "Requests for what robots.txt denies, by clients that had fetched it.", "host")
+	refused     = desc("refused_total",
+		"Connections and requests that were refused, by reason.", "reason")
+	fetches = desc("robots_fetches_total", "Requests for robots.txt.", "host")
+	rude    = desc("robots_rude_requests_total",
+		"Requests for what robots.txt denies, by clients that had fetched it.", "host")
 	robotsBytes = desc("robots_bytes", "Size of robots.txt.", "host")
-	policyInfo  = desc("policy_info", "1, labelled with the SHA-256 of the policy and of robots.txt.", "host", "sha256", "file_sha256")
-	reports     = desc("reports", "Reports on the annotations, by severity.", "host", "severity")
-	reloads     = desc("reloads_total", "How often something was read again.", "host")
-	failures    = desc("reload_failures_total", "How often that failed, and the old policy stayed.", "host")
-	lastReload  = desc("last_reload_timestamp_seconds", "When something was last read again, since 1970.", "host")
-	lastTook    = desc("last_reload_duration_seconds", "How long that took.", "host")
-	enforced    = desc("robots_enforced_requests_total", "Requests of robots that were slowed or refused.", "host", "action")
-	lost        = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
+	policyInfo  = desc("policy_info",
+		"1, labelled with the SHA-256 of the policy and of robots.txt.", "host",
+		"sha256", "file_sha256")
+	reports  = desc("reports", "Reports on the annotations, by severity.", "host", "severity")
+	reloads  = desc("reloads_total", "How often something was read again.", "host")
+	failures = desc("reload_failures_total",
+		"How often that failed, and the old policy stayed.", "host")
+	lastReload = desc("last_reload_timestamp_seconds",
+		"When something was last read again, since 1970.", "host")
+	lastTook = desc("last_reload_duration_seconds", "How long that took.", "host")
+	enforced = desc("robots_enforced_requests_total",
+		"Requests of robots that were slowed or refused.", "host", "action")
+	lost = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
 )
 
 // Describe sends nothing, which makes this an unchecked collector.
@@ -107,7 +120,11 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		if h.Policy != "" {
 			gauge(policyInfo, 1, h.Name, h.Policy, h.File)
 		}
-		bySeverity := map[diag.Severity]int{diag.Error: 0, diag.Warning: 0, diag.Notice: 0}
+		bySeverity := map[diag.Severity]int{
+			diag.Error:   0,
+			diag.Warning: 0,
+			diag.Notice:  0,
+		}
 		for _, r := range h.Reports {
 			bySeverity[r.Severity]++
 		}

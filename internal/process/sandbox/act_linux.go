@@ -56,7 +56,8 @@ func setThread(uid, gid int, groups []int) error {
 		for i, g := range groups {
 			list[i] = uint32(g)
 		}
-		_, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&list[0])), 0)
+		_, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)),
+			uintptr(unsafe.Pointer(&list[0])), 0)
 		return errno
 	}
 	steps := []func() syscall.Errno{setGroups, setGroup, setUser}

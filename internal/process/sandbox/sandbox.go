@@ -69,8 +69,10 @@ func (h Holds) Full() bool { return h.Files() && h.Calls }
 
 // LogValue implements slog.LogValuer.
 func (h Holds) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("landlock_abi", h.ABI), slog.Bool("files", h.Files()), slog.Bool("tcp", h.TCP()),
-		slog.Bool("udp", h.Calls), slog.Bool("signals", h.ABI >= abiSignals || h.Calls), slog.Bool("calls", h.Calls))
+	return slog.GroupValue(slog.Int("landlock_abi", h.ABI), slog.Bool("files", h.Files()),
+		slog.Bool("tcp", h.TCP()),
+		slog.Bool("udp", h.Calls), slog.Bool("signals", h.ABI >= abiSignals || h.Calls),
+		slog.Bool("calls", h.Calls))
 }
 
 // Available returns the restrictions that Enter would apply on this kernel.
@@ -163,7 +165,8 @@ func Tree(dir string) ([]string, error) {
 	if err != nil {
 		return paths, nil
 	}
-	if realHolder, err := filepath.EvalSymlinks(holder); err == nil && strings.HasPrefix(real, realHolder+"/") {
+	if realHolder, err := filepath.EvalSymlinks(holder); err == nil &&
+		strings.HasPrefix(real, realHolder+"/") {
 		paths = append(paths, holder)
 	}
 	return paths, nil

@@ -66,32 +66,46 @@ func calls(m mode) []allowedCall {
 		{unix.SYS_PRCTL, is(0, []uint32{unix.PR_SET_VMA, unix.PR_SET_NAME})},
 		{unix.SYS_PRLIMIT64, [][]argument{{{0, all, 0}, {2 * 2, all, 0}, {2*2 + 1, all, 0}}}}, // reads a limit of its own
 		{unix.SYS_SETSOCKOPT, append(
-			is(2*2, []uint32{unix.SO_LINGER, unix.SO_KEEPALIVE, unix.SO_ATTACH_FILTER}, argument{2 * 1, all, unix.SOL_SOCKET}),
-			is(2*2, []uint32{unix.TCP_NODELAY, unix.TCP_QUICKACK, unix.TCP_NOTSENT_LOWAT, unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL, unix.TCP_KEEPCNT}, argument{2 * 1, all, unix.IPPROTO_TCP})...)},
+			is(2*2, []uint32{unix.SO_LINGER, unix.SO_KEEPALIVE, unix.SO_ATTACH_FILTER},
+				argument{2 * 1, all, unix.SOL_SOCKET}),
+			is(2*2, []uint32{unix.TCP_NODELAY, unix.TCP_QUICKACK, unix.TCP_NOTSENT_LOWAT,
+				unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL, unix.TCP_KEEPCNT}, argument{2 * 1, all,
+				unix.IPPROTO_TCP})...)},
 	}
 	fcntl := []uint32{unix.F_GETFL, unix.F_SETFL, unix.F_GETFD, unix.F_SETFD, unix.F_DUPFD_CLOEXEC}
 	always := []uint32{
-		unix.SYS_ACCEPT4, unix.SYS_RECVFROM, unix.SYS_SHUTDOWN, unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME, unix.SYS_GETSOCKOPT, unix.SYS_SENDFILE,
-		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PREADV2, unix.SYS_CLOSE, unix.SYS_LSEEK,
-		unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_GETDENTS64, unix.SYS_READLINKAT, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_GETCWD,
-		unix.SYS_FSTAT, fstatat, unix.SYS_STATX, unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_FADVISE64, unix.SYS_CACHESTAT,
-		unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2, unix.SYS_PIPE2,
+		unix.SYS_ACCEPT4, unix.SYS_RECVFROM, unix.SYS_SHUTDOWN, unix.SYS_GETSOCKNAME,
+		unix.SYS_GETPEERNAME, unix.SYS_GETSOCKOPT, unix.SYS_SENDFILE,
+		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PREADV2,
+		unix.SYS_CLOSE, unix.SYS_LSEEK,
+		unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_GETDENTS64, unix.SYS_READLINKAT,
+		unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_GETCWD,
+		unix.SYS_FSTAT, fstatat, unix.SYS_STATX, unix.SYS_STATFS, unix.SYS_FSTATFS,
+		unix.SYS_FADVISE64, unix.SYS_CACHESTAT,
+		unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2,
+		unix.SYS_PIPE2,
 		unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_INOTIFY_RM_WATCH,
-		unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_RESTART_SYSCALL,
-		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ,
+		unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME,
+		unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_RESTART_SYSCALL,
+		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK,
+		unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ,
 		unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_GETRUSAGE, unix.SYS_GETRANDOM, unix.SYS_UNAME,
-		unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETUID, unix.SYS_GETEUID, unix.SYS_GETGID, unix.SYS_GETEGID,
+		unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETUID, unix.SYS_GETEUID, unix.SYS_GETGID,
+		unix.SYS_GETEGID,
 		unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
 	}
 	if m.connects {
-		list = append(list, allowedCall{unix.SYS_SOCKET, [][]argument{{{0, all, unix.AF_UNIX}, {2 * 1, 0xff, unix.SOCK_STREAM}}}})
+		list = append(list, allowedCall{unix.SYS_SOCKET,
+			[][]argument{{{0, all, unix.AF_UNIX}, {2 * 1, 0xff, unix.SOCK_STREAM}}}})
 		always = append(always, unix.SYS_CONNECT)
 	} else {
 		list = append(list, allowedCall{unix.SYS_CONNECT, is(2*2, []uint32{nameless})})
 	}
 	if m.stores {
-		fcntl = append(fcntl, unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW)
-		always = append(append(always, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
+		fcntl = append(fcntl, unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK,
+			unix.F_OFD_SETLK, unix.F_OFD_SETLKW)
+		always = append(append(always, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE,
+			unix.SYS_FSYNC, unix.SYS_FDATASYNC,
 			unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_MREMAP), storing...)
 	}
 	list = append(list, allowedCall{unix.SYS_FCNTL, is(2*1, fcntl)})
@@ -112,7 +126,10 @@ const (
 const x32 = 0x40000000
 
 // arch is the kernel's constant for this machine.
-var arch = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
+var arch = map[string]uint32{
+	"amd64": unix.AUDIT_ARCH_X86_64,
+	"arm64": unix.AUDIT_ARCH_AARCH64,
+}[runtime.GOARCH]
 
 // filter returns the program that the kernel runs at each system call. Each call of
 // another architecture fails with EPERM.
@@ -136,15 +153,29 @@ func filter(m mode) ([]bpf.RawInstruction, error) {
 		for _, form := range c.forms {
 			for i, a := range form {
 				rest := uint8(3*(len(form)-1-i) + 1) // the form's other arguments, and its end
-				body = append(body, bpf.LoadAbsolute{Off: offsetArgs + 4*a.half, Size: 4}, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: a.mask},
-					bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: a.value, SkipTrue: rest})
+				body = append(body, bpf.LoadAbsolute{
+					Off:  offsetArgs + 4*a.half,
+					Size: 4,
+				}, bpf.ALUOpConstant{
+					Op:  bpf.ALUOpAnd,
+					Val: a.mask,
+				},
+					bpf.JumpIf{
+						Cond:     bpf.JumpNotEqual,
+						Val:      a.value,
+						SkipTrue: rest,
+					})
 			}
 			body = append(body, bpf.RetConstant{Val: allow})
 		}
 		if c.forms != nil {
 			body = append(body, deny)
 		}
-		program = append(append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: c.number, SkipTrue: uint8(len(body))}), body...)
+		program = append(append(program, bpf.JumpIf{
+			Cond:     bpf.JumpNotEqual,
+			Val:      c.number,
+			SkipTrue: uint8(len(body)),
+		}), body...)
 	}
 	return bpf.Assemble(append(program,
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_CLONE3, SkipTrue: 2},
@@ -169,7 +200,8 @@ func filterCalls(m mode) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new rights: %w", err)
 	}
-	failed, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
+	failed, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+		unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
 	switch {
 	case errno != 0:
 		return fmt.Errorf("filtering system calls: %w", errno)
@@ -182,6 +214,7 @@ func filterCalls(m mode) error {
 // filtersCalls reports whether this system can filter system calls.
 func filtersCalls() bool {
 	action := unix.SECCOMP_RET_ERRNO
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0,
+		uintptr(unsafe.Pointer(&action)))
 	return errno == 0
 }

@@ -92,7 +92,8 @@ func (u Identity) Become() error {
 	}
 	for _, step := range []func() error{
 		func() error {
-			return os.NewSyscallError("setgroups", syscall.Setgroups(append([]int{u.GID}, u.Groups...)))
+			return os.NewSyscallError("setgroups",
+				syscall.Setgroups(append([]int{u.GID}, u.Groups...)))
 		},
 		func() error { return os.NewSyscallError("setgid", syscall.Setgid(u.GID)) },
 		func() error { return os.NewSyscallError("setuid", syscall.Setuid(u.UID)) },

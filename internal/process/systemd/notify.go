@@ -41,7 +41,8 @@ func NewNotifier() (*Notifier, error) {
 // watchdogTime returns the watchdog timeout, or 0 (sd_watchdog_enabled(3)).
 func watchdogTime() (time.Duration, error) {
 	usec := os.Getenv("WATCHDOG_USEC")
-	if pid := os.Getenv("WATCHDOG_PID"); usec == "" || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+	if pid := os.Getenv("WATCHDOG_PID"); usec == "" ||
+		pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return 0, nil
 	}
 	n, err := strconv.ParseUint(usec, 10, 52)

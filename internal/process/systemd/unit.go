@@ -16,12 +16,14 @@ func InUnit() bool {
 
 // Activate returns the commands that install a drop-in of the package (examples/systemd).
 func Activate(name string) string {
-	from, to := "/usr/share/gophd/systemd/gophd-"+name+".conf", "/etc/systemd/system/gophd.service.d"
+	from := "/usr/share/gophd/systemd/gophd-" + name + ".conf"
+	to := "/etc/systemd/system/gophd.service.d"
 	if local := "/usr/local" + strings.TrimPrefix(from, "/usr"); exists(local) && !exists(from) {
 		from = local // of make install
 	}
 	return diag.Command("mkdir", "-p", to) + " && " + diag.Command("cp", from, to+"/") + " && " +
-		diag.Command("systemctl", "daemon-reload") + " && " + diag.Command("systemctl", "restart", "gophd")
+		diag.Command("systemctl", "daemon-reload") + " && " +
+		diag.Command("systemctl", "restart", "gophd")
 }
 
 // Hidden reports whether ProtectHome=yes of a unit hides an absolute path.

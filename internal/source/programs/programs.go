@@ -60,11 +60,13 @@ func ParseRule(s string) (Mapping, error) {
 	} else {
 		r.Prefix = strings.TrimSuffix(what, "/")
 	}
-	if strings.HasPrefix(r.Prefix, "/*") || !r.Menus && (r.Prefix+r.Suffix == "" || policy.CheckProgram(r.Selector()) != nil) {
+	if strings.HasPrefix(r.Prefix, "/*") ||
+		!r.Menus && (r.Prefix+r.Suffix == "" || policy.CheckProgram(r.Selector()) != nil) {
 		return r, errors.New("neither /PREFIX nor *.EXT nor menus")
 	}
 	switch stars := strings.Count(r.Client.Socket, "*"); {
-	case stars == 1 && !strings.Contains(filepath.Dir(r.Client.Socket), "*") && (r.Menus || r.ofUsers()):
+	case stars == 1 && !strings.Contains(filepath.Dir(r.Client.Socket), "*") &&
+		(r.Menus || r.ofUsers()):
 		r.users = &clients{of: map[string]*fastcgi.Program{}}
 	case stars > 0:
 		return r, errors.New("a * in the last element of the socket is a user's name, with /~*/PREFIX or menus")
@@ -81,7 +83,8 @@ func (r Mapping) Fixed() bool { return r.users == nil }
 // LogErrors lets the standard error of a rule's programs go to a log.
 func (r Mapping) LogErrors(log *slog.Logger) {
 	r.Client.Stderr = func(line string) {
-		log.Warn("standard error of a program", "program", cmp.Or(r.Selector(), menus), "stderr", line)
+		log.Warn("standard error of a program", "program", cmp.Or(r.Selector(), menus),
+			"stderr", line)
 	}
 }
 
@@ -161,7 +164,8 @@ func (h *Programs) match(sel string) (rule Mapping, name string, ok bool) {
 			if !ok && hasScript(sel, r.Suffix) {
 				rule, ok = r, true
 			}
-		case (sel == prefix || strings.HasPrefix(sel, prefix+"/")) && (!ok || len(r.Prefix) > len(rule.Prefix)):
+		case (sel == prefix || strings.HasPrefix(sel, prefix+"/")) &&
+			(!ok || len(r.Prefix) > len(rule.Prefix)):
 			rule, ok = r, true
 		}
 	}
@@ -192,7 +196,11 @@ func (h *Programs) Run(q *answer.Asked, name, called string) (string, error) {
 	if client == nil {
 		return "", errNoScript
 	}
-	out, _, err := h.begin(q, client, script{name: name, called: called, isMap: true})
+	out, _, err := h.begin(q, client, script{
+		name:   name,
+		called: called,
+		isMap:  true,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -246,7 +254,11 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 	}
 	for n := first; n <= len(elems); n++ {
 		at := strings.Join(elems[:n], "/")
-		s := script{name: at, called: at, info: strings.TrimPrefix(name, at) + last}
+		s := script{
+			name:   at,
+			called: at,
+			info:   strings.TrimPrefix(name, at) + last,
+		}
 		switch kind, err := look(v, at); {
 		case err != nil:
 			return s, err

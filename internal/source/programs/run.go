@@ -129,7 +129,10 @@ func (r Mapping) client(name string) *fastcgi.Program {
 	defer r.users.mu.Unlock()
 	p := r.users.of[user]
 	if p == nil {
-		p = &fastcgi.Program{Socket: strings.Replace(r.Client.Socket, "*", user, 1), Stderr: r.Client.Stderr}
+		p = &fastcgi.Program{
+			Socket: strings.Replace(r.Client.Socket, "*", user, 1),
+			Stderr: r.Client.Stderr,
+		}
 		r.users.of[user] = p
 	}
 	return p
@@ -151,13 +154,24 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 	}
 	switch {
 	case head.status != "":
-		return &answer.Value{Class: answer.Status, Selector: q.Request.Selector, Prompt: head.status}, nil
+		return &answer.Value{
+			Class:    answer.Status,
+			Selector: q.Request.Selector,
+			Prompt:   head.status,
+		}, nil
 	case head.location != "":
 		return redirect(q, head)
 	case s.isMap:
 		return h.menu(q, s, out)
 	}
-	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Media: head.media, Type: typeOf(head.media), Stream: out, Size: -1}, nil
+	return &answer.Value{
+		Class:    answer.File,
+		Selector: q.Request.Selector,
+		Media:    head.media,
+		Type:     typeOf(head.media),
+		Stream:   out,
+		Size:     -1,
+	}, nil
 }
 
 // head is the metadata of a reply: from a CGI header or a Gemini status line.
@@ -198,8 +212,16 @@ func redirect(q *answer.Asked, head head) (*answer.Value, error) {
 	}
 
 	// Name the target in both ways: as a URL, and as an item for clients of Gopher.
-	item := menu.Item{Type: menu.TypeMenu, Host: q.Request.Host, Port: q.Request.Port}
-	a := &answer.Value{Class: answer.Redirect, Selector: q.Request.Selector, Permanent: head.permanent}
+	item := menu.Item{
+		Type: menu.TypeMenu,
+		Host: q.Request.Host,
+		Port: q.Request.Port,
+	}
+	a := &answer.Value{
+		Class:     answer.Redirect,
+		Selector:  q.Request.Selector,
+		Permanent: head.permanent,
+	}
 	if to.Scheme != "" || to.Host != "" {
 		a.URL = to.String()
 		item.Type, item.Selector = menu.TypeHTML, "URL:"+a.URL
@@ -234,7 +256,8 @@ func asking(r *server.Request, sel string) *server.Request {
 const places = 16
 
 // begin runs a program, and returns its reply and the head of it.
-func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ io.ReadCloser, said head, err error) {
+func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ io.ReadCloser,
+	said head, err error) {
 	ctx, cancel := context.WithCancel(q.Context())
 	defer func() {
 		if err != nil {
@@ -252,9 +275,19 @@ func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ 
 	in := fastcgi.NewReader(reply)
 	said, known, err := readHead(in, s.isMap, q.Request.Protocol == "gemini")
 	if err == nil && !known && in.Buffered() == 0 && reply.Exit() != 0 {
-		err = &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("/%s ended without output, exit %d", s.called, reply.Exit())}
+		err = &server.Error{
+			Kind:    server.Internal,
+			Message: "The program failed",
+			Err:     fmt.Errorf("/%s ended without output, exit %d", s.called, reply.Exit()),
+		}
 	}
-	return &output{in: in, reply: reply, end: cancel, name: s.called, log: h.Log}, said, err
+	return &output{
+		in:    in,
+		reply: reply,
+		end:   cancel,
+		name:  s.called,
+		log:   h.Log,
+	}, said, err
 }
 
 // readHead consumes the CGI header or the Gemini status line of a reply. A Gemini client gets
@@ -266,12 +299,18 @@ func readHead(in *bufio.Reader, isMap, gemini bool) (said head, known bool, err 
 			return head{}, true, refused(header.Status)
 		}
 		permanent := header.Status == 301 || header.Status == 308
-		return head{media: fastcgi.MediaType(header.ContentType), location: header.Location, permanent: permanent}, true, nil
+		return head{
+			media:     fastcgi.MediaType(header.ContentType),
+			location:  header.Location,
+			permanent: permanent,
+		}, true, nil
 	}
 	if isMap {
 		return head{}, false, nil
 	}
-	status, meta, ok := fastcgi.ReadStatus(in, func(status int) bool { return gemini || status == 20 || status == 30 || status == 31 })
+	status, meta, ok := fastcgi.ReadStatus(in, func(status int) bool {
+		return gemini || status == 20 || status == 30 || status == 31
+	})
 	switch {
 	case !ok:
 		return head{}, false, nil
@@ -323,15 +362,28 @@ func failed(err error) error {
 		return err
 	case errors.Is(err, fastcgi.ErrBusy):
 		return &server.Error{Kind: server.Busy, Err: err}
-	case errors.Is(err, fastcgi.ErrHangs), errors.Is(err, fastcgi.ErrLong), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return &server.Error{Kind: server.Busy, Message: "The program does not answer", Err: err}
+	case errors.Is(err, fastcgi.ErrHangs), errors.Is(err, fastcgi.ErrLong),
+		errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return &server.Error{
+			Kind:    server.Busy,
+			Message: "The program does not answer",
+			Err:     err,
+		}
 	}
-	return &server.Error{Kind: server.Internal, Message: "The program failed", Err: err}
+	return &server.Error{
+		Kind:    server.Internal,
+		Message: "The program failed",
+		Err:     err,
+	}
 }
 
 // refused returns the error for a program's own status.
 func refused(status int) error {
-	e := &server.Error{Kind: server.Internal, Message: "The program failed", Err: fmt.Errorf("the program's status is %d", status)}
+	e := &server.Error{
+		Kind:    server.Internal,
+		Message: "The program failed",
+		Err:     fmt.Errorf("the program's status is %d", status),
+	}
 	switch {
 	case status == 401 || status == 403 || status == 404 || status == 410:
 		e.Kind, e.Message = server.NotFound, ""
@@ -351,6 +403,11 @@ func (h *Programs) menu(q *answer.Asked, s script, out io.ReadCloser) (*answer.V
 	}
 	return q.Limited(func(q *answer.Asked) (*answer.Value, error) {
 		m, err := q.Builder().Printed(q.Context(), s.name, text)
-		return &answer.Value{Class: answer.Menu, Selector: q.Request.Selector, Type: menu.TypeMenu, Items: m.Items}, err
+		return &answer.Value{
+			Class:    answer.Menu,
+			Selector: q.Request.Selector,
+			Type:     menu.TypeMenu,
+			Items:    m.Items,
+		}, err
 	})
 }

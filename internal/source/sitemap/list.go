@@ -72,7 +72,11 @@ func walk(view *site.View, snap *site.Snapshot, top string, d *site.Dir) *list {
 			break
 		}
 		dir := path.Join(top, below)
-		add(dir, &site.File{Type: menu.TypeMenu, Changed: sub.Changed, Modified: sub.Modified})
+		add(dir, &site.File{
+			Type:     menu.TypeMenu,
+			Changed:  sub.Changed,
+			Modified: sub.Modified,
+		})
 		for f := range view.Files(snap, dir, nil) {
 			add(dir, f)
 		}
@@ -109,7 +113,11 @@ type policy struct {
 var seed = maphash.MakeSeed()
 
 func policyOf(snap *site.Snapshot) *policy {
-	p := &policy{snap: snap, below: map[string]uint64{}, names: map[string]uint64{}}
+	p := &policy{
+		snap:  snap,
+		below: map[string]uint64{},
+		names: map[string]uint64{},
+	}
 	for rule := range answer.Rules(snap) {
 		number := maphash.String(seed, rule.Line)
 		if top, _, ok := strings.Cut(rule.Prefix, "/"); ok {

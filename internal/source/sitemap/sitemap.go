@@ -69,7 +69,12 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 	if m == nil {
 		return nil, server.ErrDeclined
 	}
-	a := &answer.Value{Class: answer.File, Selector: "/" + strings.TrimPrefix(m[0], "/"), Type: menu.TypeText, Media: "application/xml"}
+	a := &answer.Value{
+		Class:    answer.File,
+		Selector: "/" + strings.TrimPrefix(m[0], "/"),
+		Type:     menu.TypeText,
+		Media:    "application/xml",
+	}
 	text := m[2] == "txt"
 	if text {
 		a.Media = ""
@@ -103,7 +108,13 @@ func (s *Sitemaps) Answer(q *answer.Asked) (*answer.Value, error) {
 	part := parts[max(n-1, 0)]
 	w.begin("urlset")
 	a.Open = func(q *answer.Asked) io.Reader {
-		return &stream{all: s, q: q, text: text, left: slices.Clone(part), rest: w.b}
+		return &stream{
+			all:  s,
+			q:    q,
+			text: text,
+			left: slices.Clone(part),
+			rest: w.b,
+		}
 	}
 	return a, nil
 }
@@ -175,7 +186,9 @@ func recent(snap *site.Snapshot, lists []topList) []entry {
 	for _, l := range lists {
 		all = append(all, l.recent...)
 	}
-	return slices.DeleteFunc(newest(all), func(e entry) bool { return !snap.Open(e.path(), e.isDir()) })
+	return slices.DeleteFunc(newest(all), func(e entry) bool {
+		return !snap.Open(e.path(), e.isDir())
+	})
 }
 
 // A slice is the rest of a list.
@@ -189,7 +202,12 @@ func (s *Sitemaps) parts(lists []topList) (parts [][]slice) {
 	most := cmp.Or(s.most, maxURLs)
 	var part []slice
 	urls, size := 0, 0
-	next := func() { parts, part, urls, size = append(parts, part), nil, 0, 0 }
+	next := func() {
+		parts = append(parts, part)
+		part = nil
+		urls = 0
+		size = 0
+	}
 	for _, l := range lists {
 		if urls > 0 && (urls+len(l.entries) > most || size+l.size > maxPaths) {
 			next()

@@ -157,11 +157,13 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 		}
 		if s.update(ctx) && !s.ready.Swap(true) {
 			have := s.index.Stats()
-			s.Log.Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took", time.Since(start))
+			s.Log.Info(diag.EventIndexed, "texts", have.Texts, "bytes", have.Bytes, "took",
+				time.Since(start))
 		}
 		_, left := s.Counts()
 		if left > 0 && !full {
-			s.Log.Warn("the search index is full: texts are left out", "texts", left, "hint", "raise the setting search-memory")
+			s.Log.Warn("the search index is full: texts are left out", "texts", left, "hint",
+				"raise the setting search-memory")
 		}
 		full = left > 0
 		select {
@@ -277,7 +279,9 @@ func matching(dir string, d *site.Dir, prefixes []string) (names []string, all b
 		if !below || strings.Contains(rest, "/") {
 			continue
 		}
-		from, _ := slices.BinarySearchFunc(d.Files, rest, func(f site.File, name string) int { return strings.Compare(f.Name, name) })
+		from, _ := slices.BinarySearchFunc(d.Files, rest, func(f site.File, name string) int {
+			return strings.Compare(f.Name, name)
+		})
 		for _, f := range d.Files[from:] {
 			if !strings.HasPrefix(f.Name, rest) {
 				break
@@ -342,8 +346,21 @@ func (s *Searcher) look(ctx context.Context, dir string, names []string) (err er
 	}
 	for {
 		_, err = site.Try(ctx, s.Site, func(view *site.View) (struct{}, error) {
-			d := directory{Searcher: s, snap: s.snap, dir: dir, names: names, ctx: ctx}
-			d.q = &answer.Asked{Host: &answer.Host{Site: s.Site, HostOptions: s.HostOptions}, Request: &server.Request{}, View: view}
+			d := directory{
+				Searcher: s,
+				snap:     s.snap,
+				dir:      dir,
+				names:    names,
+				ctx:      ctx,
+			}
+			d.q = &answer.Asked{
+				Host: &answer.Host{
+					Site:        s.Site,
+					HostOptions: s.HostOptions,
+				},
+				Request: &server.Request{},
+				View:    view,
+			}
 			return struct{}{}, d.compare()
 		})
 		if !errors.Is(err, stall.ErrLeft) { // else repeat it: operations on the hanging name fail at once
@@ -424,7 +441,10 @@ func (d *directory) unread(err error) {
 // menu indexes the menu of the directory as a text.
 func (d *directory) menu() error {
 	text := menuText(d.items(d.q.View, d.dir))
-	return d.put(search.DirName(d.dir), markOf(text, d.q.Title(d.dir, true)), func() (string, error) { return text, nil })
+	return d.put(search.DirName(d.dir), markOf(text, d.q.Title(d.dir, true)),
+		func() (string, error) {
+			return text, nil
+		})
 }
 
 // put indexes a text, its title and its name, if robots may fetch it and the index lacks its
@@ -447,7 +467,12 @@ func (d *directory) put(name string, mark uint64, read func() (string, error)) e
 		return d.index.Delete(name)
 	}
 	plain, dir := plainName(name)
-	err = d.index.Put(search.Text{Name: name, Title: d.q.Title(plain, dir) + " " + path.Base(plain), Mark: mark, Body: body})
+	err = d.index.Put(search.Text{
+		Name:  name,
+		Title: d.q.Title(plain, dir) + " " + path.Base(plain),
+		Mark:  mark,
+		Body:  body,
+	})
 	if errors.Is(err, search.ErrFull) {
 		err = nil
 	}
@@ -482,7 +507,10 @@ func (s *Searcher) allowed(snap *site.Snapshot, name string) bool {
 }
 
 func (s *Searcher) items(v *site.View, dir string) []menu.Item {
-	m, err := (&menu.Builder{FS: v, BuildOptions: menu.BuildOptions{InfoPrefix: s.InfoPrefix}}).Menu(v.Context(), dir)
+	m, err := (&menu.Builder{
+		FS:           v,
+		BuildOptions: menu.BuildOptions{InfoPrefix: s.InfoPrefix},
+	}).Menu(v.Context(), dir)
 	if err != nil {
 		s.Log.Debug("no menu for the search index", "directory", dir, "error", fmt.Sprint(err))
 	}

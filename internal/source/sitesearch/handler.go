@@ -30,7 +30,12 @@ func (s *Searcher) Answers(sel string) bool {
 
 // Answer returns results, or without a query the help.
 func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
-	a := &answer.Value{Class: answer.Question, Selector: Selector, Type: menu.TypeSearch, Prompt: "Search this site"}
+	a := &answer.Value{
+		Class:    answer.Question,
+		Selector: Selector,
+		Type:     menu.TypeSearch,
+		Prompt:   "Search this site",
+	}
 	snap := s.Site.Now()
 	query, page, ok := asked(q.Request.Selector, q.Request.Query)
 	switch {
@@ -42,10 +47,18 @@ func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 		a.Items = s.help()
 		return a, nil
 	}
-	found, err := s.index.Search(q.Context(), search.Query{Text: query, Page: page, Allowed: func(name string) bool { return s.allowed(snap, name) }})
+	found, err := s.index.Search(q.Context(), search.Query{
+		Text:    query,
+		Page:    page,
+		Allowed: func(name string) bool { return s.allowed(snap, name) },
+	})
 	switch {
 	case errors.Is(err, search.ErrSlow):
-		return nil, &server.Error{Kind: server.Busy, Err: err, Message: "The search took too long: use longer words"}
+		return nil, &server.Error{
+			Kind:    server.Busy,
+			Err:     err,
+			Message: "The search took too long: use longer words",
+		}
 	case errors.Is(err, search.ErrDiscarded):
 		s.discarded()
 		return nil, &server.Error{Kind: server.Busy, Err: err}
@@ -120,7 +133,11 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 		if err != nil || !s.allowed(s.Site.Now(), name) {
 			continue
 		}
-		items = append(items, menu.Item{Type: typ, Label: label(q, plain, dir), Selector: selector.Canonical(plain, dir)})
+		items = append(items, menu.Item{
+			Type:     typ,
+			Label:    label(q, plain, dir),
+			Selector: selector.Canonical(plain, dir),
+		})
 		if line, hits := r.Excerpt(text); line != "" {
 			it := menu.Item{Type: menu.TypeInfo, Below: true, Label: line}
 			for _, h := range hits {
@@ -133,13 +150,22 @@ func (s *Searcher) results(q *answer.Asked, query string, page int, r search.Res
 		items = append(items, menu.Info(""))
 	}
 	if r.Total > (page+1)*search.PerPage && page+1 < maxPages {
-		items = append(items, menu.Item{Type: menu.TypeMenu, Label: "More results", Selector: pageSelector(page+2, query)})
+		items = append(items, menu.Item{
+			Type:     menu.TypeMenu,
+			Label:    "More results",
+			Selector: pageSelector(page+2, query),
+		})
 	}
-	return append(items, menu.Item{Type: menu.TypeSearch, Label: "Search again", Selector: Selector})
+	return append(items, menu.Item{
+		Type:     menu.TypeSearch,
+		Label:    "Search again",
+		Selector: Selector,
+	})
 }
 
 // read returns the beginning of a text ("" for a binary file) and its item type.
-func (s *Searcher) read(q *answer.Asked, plain string, dir bool) (text string, typ byte, err error) {
+func (s *Searcher) read(q *answer.Asked, plain string, dir bool) (text string,
+	typ byte, err error) {
 	if dir {
 		_, err := q.View.Stat(plain)
 		return menuText(s.items(q.View, plain)), menu.TypeMenu, err

@@ -37,7 +37,9 @@ type Page struct {
 }
 
 // Answers reports whether a selector leads to the page.
-func (p *Page) Answers(sel string) bool { return strings.Trim(sel, "/") == pageSelector }
+func (p *Page) Answers(sel string) bool {
+	return strings.Trim(sel, "/") == pageSelector
+}
 
 // Answer returns the page as text and as HTML.
 func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
@@ -46,7 +48,14 @@ func (p *Page) Answer(q *answer.Asked) (*answer.Value, error) {
 		return nil, server.ErrDeclined
 	}
 	s := p.sheet(p.Stats.Numbers(), time.Now())
-	return &answer.Value{Class: answer.File, Selector: "/" + pageSelector, Type: menu.TypeText, Title: "Server status", Body: s.text(), HTML: s.html()}, nil
+	return &answer.Value{
+		Class:    answer.File,
+		Selector: "/" + pageSelector,
+		Type:     menu.TypeText,
+		Title:    "Server status",
+		Body:     s.text(),
+		HTML:     s.html(),
+	}, nil
 }
 
 // A sheet is the content of the page.
@@ -89,8 +98,13 @@ func (s *sheet) add(title string, pairs ...any) *table {
 
 // sheet returns the content of the page.
 func (p *Page) sheet(n Numbers, now time.Time) *sheet {
-	s := &sheet{Head: fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(), now.Sub(n.Start).Round(time.Second))}
-	for what, name := range []string{asked: "requests", failed: "not served", fetched: "for robots.txt"} {
+	s := &sheet{Head: fmt.Sprintf("gophd %s (%s), up %s", p.Stats.Version, runtime.Version(),
+		now.Sub(n.Start).Round(time.Second))}
+	for what, name := range []string{
+		asked:   "requests",
+		failed:  "not served",
+		fetched: "for robots.txt",
+	} {
 		s.Charts = append(s.Charts, charted(name, what, n, now))
 	}
 
@@ -124,7 +138,8 @@ func (p *Page) sheet(n Numbers, now time.Time) *sheet {
 		}
 	}
 
-	s.add("Connections", "accepted", n.Accepted, "reading", n.Reading, "writing", n.Writing, "lingering", n.Lingering)
+	s.add("Connections", "accepted", n.Accepted, "reading", n.Reading, "writing", n.Writing,
+		"lingering", n.Lingering)
 	var refused []any
 	for _, why := range slices.Sorted(maps.Keys(n.Refused)) {
 		refused = append(refused, why, n.Refused[why])
@@ -139,14 +154,17 @@ func (p *Page) sheet(n Numbers, now time.Time) *sheet {
 		if len(n.Hosts) > 1 {
 			of = " · " + h.Name
 		}
-		rude := []any{"bytes", h.RobotsBytes, "fetched", h.Fetches, "then asked for what it denies", h.Rude}
+		rude := []any{"bytes", h.RobotsBytes, "fetched", h.Fetches,
+			"then asked for what it denies", h.Rude}
 		for _, c := range h.Rudest {
 			rude = append(rude, p.ShowIP(c.Key), c.Times)
 		}
-		s.add("robots.txt"+of, append(rude, "SHA-256 of the policy, and of the file:", nil, h.Policy, nil, h.File, nil)...)
+		s.add("robots.txt"+of, append(rude, "SHA-256 of the policy, and of the file:", nil,
+			h.Policy, nil, h.File, nil)...)
 		s.add("Reloads"+of, reloads(h)...)
 		if p.Stats.Hosts[i].Enforcer != nil {
-			enforced := []any{"known", h.Enforced.Robots, "requests slowed", h.Enforced.Slowed, "requests refused", h.Enforced.Refused}
+			enforced := []any{"known", h.Enforced.Robots, "requests slowed", h.Enforced.Slowed,
+				"requests refused", h.Enforced.Refused}
 			for _, c := range h.Enforced.Worst {
 				enforced = append(enforced, p.ShowIP(c.Key), c.Times)
 			}
@@ -167,12 +185,15 @@ func (p *Page) sheet(n Numbers, now time.Time) *sheet {
 func reloads(h HostNumbers) []any {
 	list := []any{"done", h.Reloads, "failed", h.Failures}
 	if h.Reloads > 0 {
-		list = append(list, "last", h.Last.Start.UTC().Format(time.RFC3339), "it took", h.Last.Took.Round(time.Microsecond))
+		list = append(list, "last", h.Last.Start.UTC().Format(time.RFC3339), "it took",
+			h.Last.Took.Round(time.Microsecond))
 	}
 	if h.Last.Err != nil {
 		list = append(list, fmt.Sprintf("error: %q", h.Last.Err), nil)
 	}
-	serious := slices.DeleteFunc(slices.Clone(h.Reports), func(r policy.Report) bool { return r.Severity == diag.Notice })
+	serious := slices.DeleteFunc(slices.Clone(h.Reports), func(r policy.Report) bool {
+		return r.Severity == diag.Notice
+	})
 	list = append(list, "reports", len(serious))
 	for _, r := range serious[:min(len(serious), maxReports)] {
 		list = append(list, r.Diagnostic, nil)
@@ -212,7 +233,9 @@ func (c chart) Line() string {
 }
 
 // Height returns the height of a bar in a chart of height 24, at least 1.
-func (c chart) Height(n int64) float64 { return max(1, 24*float64(n)/float64(c.Most)) }
+func (c chart) Height(n int64) float64 {
+	return max(1, 24*float64(n)/float64(c.Most))
+}
 
 // text returns the page as text of 67 columns.
 func (s *sheet) text() []byte {

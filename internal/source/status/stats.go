@@ -34,7 +34,9 @@ type Stats struct {
 }
 
 // New returns Stats for a process that starts now.
-func New(version string) *Stats { return &Stats{Version: version, start: time.Now()} }
+func New(version string) *Stats {
+	return &Stats{Version: version, start: time.Now()}
+}
 
 // HostStats are the statistics of one site.
 type HostStats struct {
@@ -137,7 +139,9 @@ func (s *HostStats) observe(r server.Served, now time.Time) {
 	hasFile := s.recent[client] || s.earlier[client]
 	if !answer.IsRobots(r.Selector) {
 		snap := s.Site.Now()
-		if hasFile && snap != nil && !snap.Open(cmp.Or(strings.Trim(r.Selector, "/"), "."), strings.HasSuffix(r.Selector, "/")) {
+		if hasFile && snap != nil &&
+			!snap.Open(cmp.Or(strings.Trim(r.Selector, "/"), "."),
+				strings.HasSuffix(r.Selector, "/")) {
 			n.Rude++
 			s.rudest.Add(client)
 		}

@@ -38,12 +38,15 @@ func (c *checker) compare(row int, robot string, v *view) {
 		}
 		f.Written = l.by.Ref
 		if by := c.author(v, l.by); by != nil {
-			f.ByFile, f.ByLine, f.ByDir = by.file, by.line, by.dir
+			f.ByFile = by.file
+			f.ByLine = by.line
+			f.ByDir = by.dir
 		}
 		c.add(f, row, robot, v, samples(&l.rule.Pattern, &l.by.uri, c.token))
 	}
 
-	if root := v.policy.decide("/"); root != nil && !root.allow && v.reader.Bare && !v.reader.Web && v.all.Permits("") {
+	if root := v.policy.decide("/"); root != nil && !root.allow && v.reader.Bare && !v.reader.Web &&
+		v.all.Permits("") {
 		f := Finding{Leak: true, Code: RootMenu}
 		f.about(root)
 		c.add(f, row, robot, v, slices.Values([]string{""}))
@@ -69,14 +72,18 @@ func (c *checker) compare(row int, robot string, v *view) {
 
 // isExact reports whether a reader can take a file for exactly the policy.
 func isExact(r readers.Reader) bool {
-	return r.Allow && r.Star && r.Dollar && r.Groups && r.Choice == readers.LongestPattern && slices.Equal(r.Forms, exact.Forms)
+	return r.Allow && r.Star && r.Dollar && r.Groups && r.Choice == readers.LongestPattern &&
+		slices.Equal(r.Forms, exact.Forms)
 }
 
 // compareWeak records what the file denies beyond the policy to a reader that cannot express
 // the policy, if there is an example.
 func (c *checker) compareWeak(row int, robot string, v *view) {
 	for _, a := range v.policy.holes {
-		denied := slices.ContainsFunc(symbols(v.reader.Forms[0], &a.Pattern), func(text string) bool { return !v.all.Permits(text) })
+		denied := slices.ContainsFunc(symbols(v.reader.Forms[0], &a.Pattern),
+			func(text string) bool {
+				return !v.all.Permits(text)
+			})
 		if denied {
 			f := Finding{}
 			f.about(a)
@@ -125,7 +132,8 @@ func (c *checker) add(f Finding, row int, robot string, v *view, names iter.Seq[
 		}
 		by := v.policy.decide(readers.URI.Of(sel))
 		denied := by != nil && !by.allow
-		asked := sel == "" || strings.HasPrefix(sel, "/") && sel != "/robots.txt" && !slices.Contains(f.Examples, sel)
+		asked := sel == "" || strings.HasPrefix(sel, "/") && sel != "/robots.txt" &&
+			!slices.Contains(f.Examples, sel)
 		if asked && denied == f.Leak && v.all.Allowed(sel) == f.Leak {
 			f.Examples = append(f.Examples, sel)
 		}
@@ -176,7 +184,8 @@ func samples(p, other *readers.Pattern, token string) iter.Seq[string] {
 		for _, p := range list {
 			for _, star := range []string{"", token, "%C3%A9", "%C3%A"} { // the last ends within an escape
 				name := selector.Decoded(strings.Join(p.Pieces, star))
-				if !yield(name) || !p.Whole && (!yield(name+token) || !yield(name+"/") || !yield(name+"/"+token)) {
+				if !yield(name) || !p.Whole &&
+					(!yield(name+token) || !yield(name+"/") || !yield(name+"/"+token)) {
 					return
 				}
 			}
@@ -212,7 +221,8 @@ func (c *checker) code(v *view, l leak, robot string) string {
 	a := l.by
 	written := strings.Join(a.Pieces, "*")
 	hasSyntax := !isPrefix(&d.Pattern) || d.Size == shutSize || !isPrefix(&a.Pattern)
-	odd := !readers.Plain(strings.Join(d.Pieces, "")) || !readers.Plain(strings.Join(a.uri.Pieces, ""))
+	odd := !readers.Plain(strings.Join(d.Pieces, "")) ||
+		!readers.Plain(strings.Join(a.uri.Pieces, ""))
 	by := c.author(v, a)
 	if by != nil {
 		odd = odd || !readers.Plain(strings.Join(by.Pieces, ""))
@@ -226,11 +236,13 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return Digits
 	case r.Choice == readers.LongestMatch && hasSyntax:
 		return MatchedLength
-	case a.Whole && (r.Index && strings.HasSuffix(written, "/") || r.Below && by != nil && !by.Whole):
+	case a.Whole && (r.Index && strings.HasSuffix(written, "/") ||
+		r.Below && by != nil && !by.Whole):
 		return Index
 	case r.Choice == readers.LongestPattern && d.Size == shutSize && !countsStars(r):
 		return Glob // of the lines only one that ends in stars is longer than the Allow
-	case r.Lacks(readers.NeedsStar) != 0 && strings.HasSuffix(strings.TrimSuffix(d.String(), "$"), "*"):
+	case r.Lacks(readers.NeedsStar) != 0 &&
+		strings.HasSuffix(strings.TrimSuffix(d.String(), "$"), "*"):
 		return Glob
 	case r.Lacks(readers.NeedsDollar) != 0 && strings.HasSuffix(d.String(), "*$"):
 		return Anchor // the line that it knows is shorter
@@ -240,7 +252,8 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		return Name // to this reader the star or $ is a byte of a name
 	case obeysOthers:
 		return OtherLines
-	case r.Choice == readers.FirstMatch && (hasSyntax || r.EndStar && strings.HasSuffix(c.allows[a.Ref], "*")):
+	case r.Choice == readers.FirstMatch &&
+		(hasSyntax || r.EndStar && strings.HasSuffix(c.allows[a.Ref], "*")):
 		return OtherLines // the lines are ordered for readers that take such a star for a byte
 	case hasParts:
 		return PartName
@@ -286,20 +299,29 @@ const breaks = "\x00\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 func (c *checker) readAlone() {
 	for l := range linesOf(c.File) {
 		text := strings.TrimRight(l.Text, "\r\n")
-		if !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c >= 0x7f }) {
+		if !strings.ContainsFunc(text, func(c rune) bool {
+			return c < ' ' && c != '\t' || c >= 0x7f
+		}) {
 			continue // all readers take it alike
 		}
 		isRule := l.Kind == readers.KindAllow || l.Kind == readers.KindDisallow
 		for i, r := range c.Readers {
 			// Without groups every rule of the text binds.
-			r.Groups, r.Loose, r.Agent = false, true, ""
+			r.Groups = false
+			r.Loose = true
+			r.Agent = ""
 			var want []readers.Rule
 			if isRule && (r.Allow || l.Kind == readers.KindDisallow) {
-				want = []readers.Rule{{Allow: l.Kind == readers.KindAllow, Pattern: l.Value, Line: 1}}
+				want = []readers.Rule{{
+					Allow:   l.Kind == readers.KindAllow,
+					Pattern: l.Value,
+					Line:    1,
+				}}
 			}
 			got := r.Rules(readers.Open([]byte(text)), "zz")
 			for i := range got {
-				if l.Kind == readers.KindDisallow && got[i].Pattern == strings.TrimFunc(l.Value, isBlank) {
+				if l.Kind == readers.KindDisallow &&
+					got[i].Pattern == strings.TrimFunc(l.Value, isBlank) {
 					got[i].Pattern = l.Value // without blanks it denies more
 				}
 			}
@@ -308,9 +330,15 @@ func (c *checker) readAlone() {
 			}
 
 			// Find the annotation that the line comes from by its directory or its robots.
-			f := Finding{Leak: true, Written: l.Number, Pattern: readers.URI.Of(l.Value), Examples: []string{l.Value}}
+			f := Finding{
+				Leak:     true,
+				Written:  l.Number,
+				Pattern:  readers.URI.Of(l.Value),
+				Examples: []string{l.Value},
+			}
 			for _, a := range c.list {
-				below := strings.HasPrefix(l.Value, a.dir) || strings.HasPrefix(selector.Decoded(l.Value), a.dir)
+				below := strings.HasPrefix(l.Value, a.dir) ||
+					strings.HasPrefix(selector.Decoded(l.Value), a.dir)
 				names := len(c.own(a, strings.ToLower(readers.ProductToken(l.Value)))) > 0
 				if f.Dir == "" || below || names {
 					f.File, f.Dir = a.file, a.dir

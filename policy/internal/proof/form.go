@@ -109,7 +109,10 @@ func partedSymbols(plain *readers.Pattern) (list []string) {
 		last := len(pieces) - 1
 		add(last, len(pieces[last]), plain.Whole)
 	}
-	if name, ok := strings.CutSuffix(symbol(&readers.Pattern{Pieces: pieces, Whole: true}), ";"); ok {
+	if name, ok := strings.CutSuffix(symbol(&readers.Pattern{
+		Pieces: pieces,
+		Whole:  true,
+	}), ";"); ok {
 		list = append(list, quoted(name, anyBytes)) // a ; with nothing behind it is dropped
 	}
 	return list
@@ -395,8 +398,11 @@ func writable(d *rule, weak bool) (list []string) {
 			_, n := utf8.DecodeRuneInString(plain[at:])
 			raw.WriteString(plain[at : at+n])
 			isControl := c < ' ' || 0x7f <= c && c <= 0x9f
-			isSyntax := isControl || strings.ContainsRune("#*\u2028\u2029", c) || c == utf8.RuneError && n == 1
-			atEnd := i == len(d.Pieces)-1 && strings.TrimFunc(plain[at:], func(c rune) bool { return c == '$' || isBlank(c) }) == ""
+			isSyntax := isControl || strings.ContainsRune("#*\u2028\u2029", c) ||
+				c == utf8.RuneError && n == 1
+			atEnd := i == len(d.Pieces)-1 && strings.TrimFunc(plain[at:], func(c rune) bool {
+				return c == '$' || isBlank(c)
+			}) == ""
 			if isSyntax || atEnd {
 				safe.WriteByte('*')
 			} else {
@@ -416,7 +422,9 @@ func writable(d *rule, weak bool) (list []string) {
 	// A weak line needs a byte below its directory, unless it denies all of that.
 	rest := strings.Trim(safe.String()[min(below, safe.Len()):], "*")
 	if weak && (rest != "" || short == readers.URI.Of(d.base)) {
-		list = append(list, strings.TrimRightFunc(safe.String(), func(c rune) bool { return c == '*' || isBlank(c) }))
+		list = append(list, strings.TrimRightFunc(safe.String(), func(c rune) bool {
+			return c == '*' || isBlank(c)
+		}))
 	}
 	return list
 }

@@ -139,7 +139,8 @@ func fieldOf(l readers.Line) (field, value string) {
 	for _, spellings := range fieldNames {
 		field := spellings[0]
 		for _, spelling := range spellings {
-			if strings.EqualFold(name, spelling) && (colon || field == "disallow" || field == "user-agent") {
+			if strings.EqualFold(name, spelling) &&
+				(colon || field == "disallow" || field == "user-agent") {
 				return field, strings.TrimFunc(value, isASCIIBlank)
 			}
 		}
@@ -151,7 +152,8 @@ func isASCIIBlank(c rune) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // isBlank reports whether some reader takes a character for a blank.
 func isBlank(c rune) bool {
-	return isASCIIBlank(c) || 0x2000 <= c && c <= 0x200a || strings.ContainsRune("\x1f\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff", c)
+	return isASCIIBlank(c) || 0x2000 <= c && c <= 0x200a ||
+		strings.ContainsRune("\x1f\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff", c)
 }
 
 // addNames adds the robots of a User-agent line; a "*" stands for everybody, which nil is
@@ -185,7 +187,13 @@ func ruleOf(field, value string, from source) *rule {
 	// Final takes a path, or a star and a rest.
 	rest, star := strings.CutPrefix(strings.TrimSuffix(value, "$"), "/*")
 	final := field == "final" && (star && rest != "" || !strings.Contains(value, "*"))
-	return &rule{Pattern: p, source: from, allow: field == "allow", final: final, base: from.dir}
+	return &rule{
+		Pattern: p,
+		source:  from,
+		allow:   field == "allow",
+		final:   final,
+		base:    from.dir,
+	}
 }
 
 // pathOf returns the path of a value: of a URL what follows its host, and of a gopher

@@ -30,10 +30,14 @@ func Read(in Input) Policies {
 }
 
 // Robots lists the robots that annotations name, in lower case.
-func (of Policies) Robots() []string { return slices.Sorted(maps.Keys(of.c.named)) }
+func (of Policies) Robots() []string {
+	return slices.Sorted(maps.Keys(of.c.named))
+}
 
 // For returns the policy for a robot, or with "*" for robots that nobody names.
-func (of Policies) For(robot string) Policy { return Policy{of.c.policyOf(robot)} }
+func (of Policies) For(robot string) Policy {
+	return Policy{of.c.policyOf(robot)}
+}
 
 // Patterns lists the patterns of all rules and preferences, in URI form.
 func (of Policies) Patterns() []string {

@@ -61,7 +61,11 @@ func (c *checker) policyOf(robot string) *policy {
 
 	var list []readers.MatchRule
 	for i, r := range p.rules {
-		list = append(list, readers.MatchRule{Pattern: r.Pattern, Allow: r.allow, Ref: i})
+		list = append(list, readers.MatchRule{
+			Pattern: r.Pattern,
+			Allow:   r.allow,
+			Ref:     i,
+		})
 	}
 	p.matcher, list = exact.NewMatcher(list), nil
 	for i, s := range p.states {
@@ -88,12 +92,17 @@ func (c *checker) policyOf(robot string) *policy {
 
 // count returns the rules and statements of annotations that count for a robot, from the
 // root down. It leaves out those of joined directories if without is true.
-func (c *checker) count(notes []*annotation, robot string, without bool) (rules []counted, states []stated) {
+func (c *checker) count(notes []*annotation, robot string, without bool) (rules []counted,
+	states []stated) {
 	var above [][]counted // by annotation on the way down
 	for _, a := range notes {
 		if a.denied {
 			all := readers.Pattern{Pieces: []string{readers.URI.Of(a.dir)}, Size: shutSize}
-			rules = append(rules, counted{rule: &rule{Pattern: all, source: source{a.file, a.dir, 0}, base: a.dir}})
+			rules = append(rules, counted{rule: &rule{
+				Pattern: all,
+				source:  source{a.file, a.dir, 0},
+				base:    a.dir,
+			}})
 			continue
 		}
 		if without && a.joined {
@@ -232,7 +241,12 @@ func (c *checker) meetingOf(d, allow *rule) *meeting {
 	list, m.ok = d.Meeting(&allow.Pattern)
 	for _, p := range list {
 		m.ok = m.ok && p.Size > allow.Size
-		m.lines = append(m.lines, &rule{Pattern: p, source: d.source, base: allow.base, of: d.of})
+		m.lines = append(m.lines, &rule{
+			Pattern: p,
+			source:  d.source,
+			base:    allow.base,
+			of:      d.of,
+		})
 	}
 	return m
 }
@@ -266,7 +280,11 @@ func programLines(programs []string) (list []*rule) {
 			ends = ends[:1] // the menu of a directory
 		}
 		for _, end := range ends {
-			list = append(list, &rule{Pattern: readers.ParsePattern(text + end), base: "/", of: &of})
+			list = append(list, &rule{
+				Pattern: readers.ParsePattern(text + end),
+				base:    "/",
+				of:      &of,
+			})
 		}
 	}
 	return list
@@ -448,11 +466,13 @@ func (p *policy) prefers(path string) map[string]stated {
 		for _, s := range list {
 			value := s.states[key]
 			idle := !s.named && slices.ContainsFunc(list, func(o stated) bool {
-				above := len(o.dir) < len(s.dir) && o.states[key] == readers.No && value == readers.Yes
+				above := len(o.dir) < len(s.dir) && o.states[key] == readers.No &&
+					value == readers.Yes
 				return o.named && (o.dir == s.dir || above)
 			})
 			best, ok := result[key]
-			if !idle && (!ok || s.path.Size > best.path.Size || s.path.Size == best.path.Size && value == readers.No) {
+			if !idle && (!ok || s.path.Size > best.path.Size ||
+				s.path.Size == best.path.Size && value == readers.No) {
 				result[key] = s
 			}
 		}

@@ -103,9 +103,21 @@ func newChecker(in Input) *checker {
 	if in.Readers == nil {
 		in.Readers = readers.All()
 	}
-	c := &checker{Input: in, Result: &Result{}, file: readers.Open(in.File), programs: programLines(in.Programs),
-		inFile: map[string]bool{}, allows: map[int]string{}, named: map[string][]*group{}, tops: map[string]bool{}, joined: map[string]bool{},
-		meetings: map[[2]*rule]*meeting{}, seed: maphash.MakeSeed(), seen: map[uint64]bool{}, token: "zqj"}
+	c := &checker{
+		Input:    in,
+		Result:   &Result{},
+		file:     readers.Open(in.File),
+		programs: programLines(in.Programs),
+		inFile:   map[string]bool{},
+		allows:   map[int]string{},
+		named:    map[string][]*group{},
+		tops:     map[string]bool{},
+		joined:   map[string]bool{},
+		meetings: map[[2]*rule]*meeting{},
+		seed:     maphash.MakeSeed(),
+		seen:     map[uint64]bool{},
+		token:    "zqj",
+	}
 	for strings.Contains(string(in.File), c.token) {
 		c.token += "j"
 	}
@@ -156,8 +168,10 @@ func Check(in Input) *Result {
 	}
 
 	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Code, b.Code),
-			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot), strings.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Written, b.Written))
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+			strings.Compare(a.Code, b.Code),
+			strings.Compare(a.Reader, b.Reader), strings.Compare(a.Robot, b.Robot),
+			strings.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Written, b.Written))
 	})
 	return c.Result
 }
@@ -181,7 +195,11 @@ func (c *checker) readNotes() {
 	}
 	for dir, file := range shut {
 		if !isBelow(dir, shut) {
-			c.list = append(c.list, &annotation{dir: dir, file: file, denied: true})
+			c.list = append(c.list, &annotation{
+				dir:    dir,
+				file:   file,
+				denied: true,
+			})
 		}
 	}
 
@@ -193,7 +211,11 @@ func (c *checker) readNotes() {
 		}
 		a := byDir[n.Dir]
 		if a == nil {
-			a = &annotation{dir: n.Dir, file: n.File, joined: c.tops[topOf(n.Dir)]}
+			a = &annotation{
+				dir:    n.Dir,
+				file:   n.File,
+				joined: c.tops[topOf(n.Dir)],
+			}
 			byDir[n.Dir] = a
 			c.list = append(c.list, a)
 		}
@@ -281,7 +303,8 @@ func (c *checker) robots() (names []string) {
 	}
 	for i, g := range c.groups {
 		for _, name := range g.names {
-			if name != "" && name != "*" && (c.named[name] != nil || name != nobody && !c.isRow(name)) {
+			if name != "" && name != "*" &&
+				(c.named[name] != nil || name != nobody && !c.isRow(name)) {
 				ways[name] = mixed(ways[name], -2-i)
 			}
 		}
@@ -339,7 +362,8 @@ func (c *checker) isRow(robot string) bool {
 
 // isNamed reports whether a robot is named, as "*" is, and pairs and virtual agents are.
 func (c *checker) isNamed(robot string) bool {
-	return robot == "*" || c.named[robot] != nil || c.inFile[robot] || slices.Contains(virtual, robot) || strings.Contains(robot, "+")
+	return robot == "*" || c.named[robot] != nil || c.inFile[robot] ||
+		slices.Contains(virtual, robot) || strings.Contains(robot, "+")
 }
 
 // ask compares what the readers of a robot obey with its policy.

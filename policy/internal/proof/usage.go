@@ -24,7 +24,8 @@ func (g *fileGroup) addUsage(l readers.Line) {
 	}
 	if states, err := readers.ParseUsage(value); err == nil {
 		literal := !strings.ContainsAny(path, "*$")
-		g.usages = append(g.usages, usage{readers.URI.Of(selector.Decoded(path)), literal, states, l.Number})
+		g.usages = append(g.usages,
+			usage{readers.URI.Of(selector.Decoded(path)), literal, states, l.Number})
 	}
 }
 
@@ -90,11 +91,19 @@ func (c *checker) compareUsage(robot string, p *policy) {
 }
 
 // compareKeys records what a line states otherwise than the annotations.
-func (c *checker) compareKeys(row int, robot, path string, got readers.Statement, want map[string]stated, line int) {
+func (c *checker) compareKeys(row int, robot, path string, got readers.Statement,
+	want map[string]stated, line int) {
 	note := func(leak bool, by stated) {
-		f := Finding{Leak: leak, Pattern: path, Written: line, Examples: []string{selector.Decoded(path)}}
+		f := Finding{
+			Leak:     leak,
+			Pattern:  path,
+			Written:  line,
+			Examples: []string{selector.Decoded(path)},
+		}
 		if by.statement != nil {
-			f.File, f.Line, f.Dir = by.file, by.line, by.dir
+			f.File = by.file
+			f.Line = by.line
+			f.Dir = by.dir
 		}
 		c.record(f, row, robot)
 	}

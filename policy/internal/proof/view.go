@@ -48,7 +48,9 @@ type line struct {
 }
 
 // stands reports whether a line only fills an empty group: no request matches it.
-func (l *line) stands() bool { return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots" }
+func (l *line) stands() bool {
+	return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots"
+}
 
 // memory holds the slices of a view, for the next view to reuse.
 type memory struct {
@@ -69,14 +71,24 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view
 			if r.Choice == readers.FirstMatch {
 				q.Size = -i
 			}
-			match := readers.MatchRule{Pattern: q, Allow: rule.Allow, Ref: rule.Line}
+			match := readers.MatchRule{
+				Pattern: q,
+				Allow:   rule.Allow,
+				Ref:     rule.Line,
+			}
 			all = append(all, match)
 			others = others || rule.Allow || isOdd(&q)
 			if isOdd(&q) {
 				continue
 			}
 			if isPrefix(&q) && readers.Plain(q.Pieces[0]) { // which all forms have as it is
-				l := line{MatchRule: match, uri: readers.Pattern{Pieces: q.Pieces, Size: len(q.Pieces[0])}}
+				l := line{
+					MatchRule: match,
+					uri: readers.Pattern{
+						Pieces: q.Pieces,
+						Size:   len(q.Pieces[0]),
+					},
+				}
 				if rule.Allow {
 					l.by = p.opens(&l.uri)
 				}
@@ -84,7 +96,11 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view
 				continue
 			}
 			for i, uri := range inURI(r.Forms[0], &q) {
-				l := line{MatchRule: match, uri: uri, cut: i > 0 && len(q.Pieces) > 1 && len(extra[r.Forms[0]]) > 0}
+				l := line{
+					MatchRule: match,
+					uri:       uri,
+					cut:       i > 0 && len(q.Pieces) > 1 && len(extra[r.Forms[0]]) > 0,
+				}
 				if rule.Allow {
 					l.by = p.opens(&uri)
 				}
@@ -140,7 +156,9 @@ func distinct(rules []readers.Rule) []readers.Rule {
 
 // isOdd reports whether a pattern holds a byte that no request can.
 func isOdd(p *readers.Pattern) bool {
-	return slices.ContainsFunc(p.Pieces, func(piece string) bool { return strings.Contains(piece, anyBytes) })
+	return slices.ContainsFunc(p.Pieces, func(piece string) bool {
+		return strings.Contains(piece, anyBytes)
+	})
 }
 
 // isLoose reports whether an Allow of the file may outrank rules that the covering Allow of
@@ -358,7 +376,8 @@ func (x *index) each(text string, longer bool, fn func(int) bool) bool {
 	if !longer {
 		return false
 	}
-	for at := sort.SearchStrings(x.heads, text); at < len(x.heads) && strings.HasPrefix(x.heads[at], text); at++ {
+	for at := sort.SearchStrings(x.heads, text); at < len(x.heads) &&
+		strings.HasPrefix(x.heads[at], text); at++ {
 		if x.heads[at] != text && slices.ContainsFunc(x.of[x.heads[at]], fn) {
 			return true
 		}

@@ -69,7 +69,8 @@ func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
 	port, known := ports[u.Scheme]
 	if !known {
 		schemes := slices.Sorted(maps.Keys(ports))
-		return Origin{}, fmt.Errorf("reading URL %q: scheme is none of %s", u.Redacted(), strings.Join(schemes, ", "))
+		return Origin{}, fmt.Errorf("reading URL %q: scheme is none of %s", u.Redacted(),
+			strings.Join(schemes, ", "))
 	}
 	if u.Hostname() == "" {
 		return Origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), errNoHost)
@@ -78,11 +79,13 @@ func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
 		return Origin{}, fmt.Errorf("reading URL: %w", errLongHost)
 	}
 	if !hostname(u.Hostname()) {
-		return Origin{}, fmt.Errorf("reading URL %q: host %q is neither a name nor an address", u.Redacted(), u.Hostname())
+		return Origin{}, fmt.Errorf("reading URL %q: host %q is neither a name nor an address",
+			u.Redacted(), u.Hostname())
 	}
 	number, err := strconv.ParseUint(cmp.Or(u.Port(), port), 10, 16)
 	if err != nil || number == 0 {
-		return Origin{}, fmt.Errorf("reading URL %q: port %q is not from 1 to 65535", u.Redacted(), u.Port())
+		return Origin{}, fmt.Errorf("reading URL %q: port %q is not from 1 to 65535",
+			u.Redacted(), u.Port())
 	}
 	host, err := canonical(u.Hostname())
 	if err != nil {
@@ -126,7 +129,8 @@ func hostname(host string) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	return err == nil && !strings.ContainsFunc(address.Zone(), func(r rune) bool {
-		return !strings.ContainsRune("-._~", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		return !strings.ContainsRune("-._~", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') &&
+			(r < 'a' || r > 'z')
 	})
 }
 

@@ -11,12 +11,16 @@ import (
 var (
 	filePieces = []string{
 		"User-agent: *\n", "User-agent: foo\n", "user-agent:foo/1.0\r\n", "User-agent: Foobar\n",
-		"Disallow: ", "Allow: ", "Disallow:", "\n", "\r", "\r\n", "\n\n", " # note\n", "#", " #", "\t",
-		"/", "a", "b", "*", "$", "/a/", "/a", "a*b", "%41", "%2f", "%2A", "%24", "é", "%", "?", "=", "%3D", "User-agent: *foo*\n", "User-agent: bar*\n", "/a$", "/*a", "a/\n",
-		"Crawl-delay: 3\n", "Content-Usage: train-ai=n\n", "Content-Usage: /a search=y\n", "Robot-version: 2.0\n", "Robot-version: 2.1\n", "Robot-version: 1.1\n", "Sitemap: x\n",
+		"Disallow: ", "Allow: ", "Disallow:", "\n", "\r", "\r\n", "\n\n", " # note\n",
+		"#", " #", "\t",
+		"/", "a", "b", "*", "$", "/a/", "/a", "a*b", "%41", "%2f", "%2A", "%24", "é", "%", "?", "=",
+		"%3D", "User-agent: *foo*\n", "User-agent: bar*\n", "/a$", "/*a", "a/\n",
+		"Crawl-delay: 3\n", "Content-Usage: train-ai=n\n", "Content-Usage: /a search=y\n",
+		"Robot-version: 2.0\n", "Robot-version: 2.1\n", "Robot-version: 1.1\n", "Sitemap: x\n",
 		"\x00", "\ufeff", ":", "nonsense\n",
 	}
-	selectorPieces = []string{"/", "a", "b", "A", "*", "$", "%41", "%2f", "%2F", "é", "%C3%A9", "%", "/a/", "http://h", "?", "?", "=", "%3d", "#", ":"}
+	selectorPieces = []string{"/", "a", "b", "A", "*", "$", "%41", "%2f", "%2F", "é", "%C3%A9", "%",
+		"/a/", "http://h", "?", "?", "=", "%3d", "#", ":"}
 )
 
 // Text is up to most of the pieces.
@@ -36,8 +40,10 @@ func File(rnd *rand.Rand) []byte {
 	var b strings.Builder
 	b.WriteString("User-agent: *\nUser-agent: foo\n")
 	for range rnd.IntN(8) {
-		b.WriteString([]string{"Disallow: ", "Allow: ", "User-agent: foo\nDisallow: ", "Disallow: *"}[rnd.IntN(4)])
-		b.WriteString([]string{"/", "/", "", "*"}[rnd.IntN(4)] + Text(rnd, []string{"a", "b", "*", "$", "/", "%61", "?", "%2F", "%", "%3f"}, 4) + "\n")
+		b.WriteString([]string{"Disallow: ", "Allow: ", "User-agent: foo\nDisallow: ",
+			"Disallow: *"}[rnd.IntN(4)])
+		b.WriteString([]string{"/", "/", "", "*"}[rnd.IntN(4)] +
+			Text(rnd, []string{"a", "b", "*", "$", "/", "%61", "?", "%2F", "%", "%3f"}, 4) + "\n")
 	}
 	return []byte(b.String())
 }

@@ -40,7 +40,8 @@ func Play(t *testing.T, conn net.Conn, script string) {
 }
 
 // Scripted returns a Dial function that reaches a server in memory.
-func Scripted(t *testing.T, script string, secure *tls.Config) func(context.Context, string, string) (net.Conn, error) {
+func Scripted(t *testing.T, script string, secure *tls.Config) func(context.Context, string,
+	string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
 		if secure != nil {

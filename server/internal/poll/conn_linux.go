@@ -55,7 +55,9 @@ func orClosed(err error) error {
 }
 
 // RemoteAddr returns the client's address.
-func (c *Conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
+func (c *Conn) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(c.remote)
+}
 
 // LocalAddr returns the address that the client has reached.
 func (c *Conn) LocalAddr() net.Addr {
@@ -65,7 +67,9 @@ func (c *Conn) LocalAddr() net.Addr {
 }
 
 // CloseWrite shuts down the sending side.
-func (c *Conn) CloseWrite() error { return c.control("shutdown", ShutdownWrite) }
+func (c *Conn) CloseWrite() error {
+	return c.control("shutdown", ShutdownWrite)
+}
 
 // Disconnect resets the connection at once. Close would wait for a system call that is
 // sending.
@@ -130,7 +134,8 @@ func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 				m, failed = sendPart(int(out), int(in), int(min(n-sent, maxSend)))
 				switch {
 				case m > 0:
-					if sent += int64(m); sent < n && !c.until.IsZero() && !time.Now().Before(c.until) {
+					if sent += int64(m); sent < n && !c.until.IsZero() &&
+						!time.Now().Before(c.until) {
 						failed = os.ErrDeadlineExceeded
 						return true
 					}

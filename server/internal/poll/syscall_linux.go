@@ -15,7 +15,8 @@ func Accept(listener int) (int, netip.AddrPort, unix.Errno) {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
 	for {
-		fd, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(listener), uintptr(unsafe.Pointer(&sa)),
+		fd, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(listener),
+			uintptr(unsafe.Pointer(&sa)),
 			uintptr(unsafe.Pointer(&size)), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
 		switch errno {
 		case 0:
@@ -62,13 +63,15 @@ func HoldNewcomers(listener int) {
 func LocalAddr(fd int) netip.AddrPort {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
-	_, _, _ = unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)))
+	_, _, _ = unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)),
+		uintptr(unsafe.Pointer(&size)))
 	return addrPort(&sa)
 }
 
 // EpollWait stores pending events, without waiting, and returns their number.
 func EpollWait(epoll int, events []unix.EpollEvent) int {
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll),
+		uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 	if errno != 0 {
 		return 0
 	}
@@ -77,7 +80,8 @@ func EpollWait(epoll int, events []unix.EpollEvent) int {
 
 // Recv reads the bytes that have arrived.
 func Recv(fd int, b []byte) (int, unix.Errno) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])),
+		uintptr(len(b)), 0, 0, 0)
 	return int(n), errno
 }
 
@@ -87,7 +91,8 @@ func Send(fd int, b []byte) (int, unix.Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
-	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL|unix.MSG_MORE, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])),
+		uintptr(len(b)), unix.MSG_NOSIGNAL|unix.MSG_MORE, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -102,9 +107,11 @@ func SendFile(fd, file int, offset *int64, n int, loaded bool) (int, unix.Errno)
 	var m uintptr
 	var errno unix.Errno
 	if loaded {
-		m, _, errno = unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(offset)), uintptr(n), 0, 0)
+		m, _, errno = unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file),
+			uintptr(unsafe.Pointer(offset)), uintptr(n), 0, 0)
 	} else {
-		m, _, errno = unix.Syscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), uintptr(unsafe.Pointer(offset)), uintptr(n), 0, 0)
+		m, _, errno = unix.Syscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file),
+			uintptr(unsafe.Pointer(offset)), uintptr(n), 0, 0)
 	}
 	if errno != 0 {
 		return 0, errno
@@ -122,7 +129,8 @@ func ShutdownWrite(fd int) error {
 // with an address of this length, which cannot name a destination.
 func disconnect(fd int) error {
 	nobody := uint16(unix.AF_UNSPEC)
-	_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&nobody)), unsafe.Sizeof(nobody))
+	_, _, errno := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&nobody)),
+		unsafe.Sizeof(nobody))
 	return errnoErr(errno)
 }
 
