@@ -141,11 +141,11 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 
 	// A directory that does not respond at once keeps its record and is read again soon, so that
 	// changes elsewhere do not wait for it. After many attempts it may be slow without hanging.
-	patience := stall.Hurried
-	if again && s.slow < oftenSlow {
-		patience = stall.Brief
-	}
-	for {
+	for left := 0; ; left++ {
+		patience := stall.Hurried
+		if again && s.slow < oftenSlow && left < oftenSlow {
+			patience = stall.Brief
+		}
 		scan, homes := s.newScan(from), (*Dir)(nil)
 		if s.scan != nil && s.conf.Watch != WatchOff {
 			scan.reuse(s.scan, old.snap.Tree, again)
@@ -169,7 +169,8 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 }
 
-// oftenSlow is the number of reloads after which one waits for slow directories.
+// oftenSlow is the number of reloads, and of attempts in one, after which one waits for slow
+// directories.
 const oftenSlow = 8
 
 func (s *Site) newScan(from *disk.Root) *scanner {
