@@ -40,7 +40,8 @@ func TestOutputIsBounded(t *testing.T) {
 			}
 			return a
 		}
-		for n, want := range map[int64]error{0: nil, 1: nil, maxLoaded: nil, maxLoaded + 1: errTooLarge, 1 << 40: errTooLarge} {
+		for n, want := range map[int64]error{0: nil, 1: nil, maxLoaded: nil,
+			maxLoaded + 1: errTooLarge, 1 << 40: errTooLarge} {
 			free([]*ahead{whole(n, want)})
 		}
 
@@ -61,7 +62,8 @@ func TestOutputIsBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	q := &Asked{Host: h, View: h.Site.View(ctx)}
 	for n, want := range map[int64]error{maxMap: nil, maxMap + 1: errTooLarge} {
-		if text, err := q.ReadMap(io.NopCloser(io.LimitReader(zeros{}, n))); !errors.Is(err, want) || err == nil && int64(len(text)) != n {
+		if text, err := q.ReadMap(io.NopCloser(io.LimitReader(zeros{}, n))); !errors.Is(err,
+			want) || err == nil && int64(len(text)) != n {
 			t.Errorf("a map of %d: %d, %v", n, len(text), err)
 		}
 	}

@@ -45,14 +45,18 @@ func request(t testing.TB, line string) *server.Request {
 // Files answers as the Gopher front does.
 type Files struct{ *Host }
 
-var wire = &Format{Raw: true, Draw: func(_ *Asked, a *Value) ([]byte, error) { return menu.Menu{Items: a.Items}.AppendTo(nil), nil }}
+var wire = &Format{Raw: true, Draw: func(_ *Asked, a *Value) ([]byte, error) {
+	return menu.Menu{Items: a.Items}.AppendTo(nil), nil
+}}
 
 func newFiles(s *site.Site, cache int64) *Files {
 	return &Files{&Host{Site: s, Cache: NewCache(cache)}}
 }
 
 // Quick answers at once.
-func (h *Files) Quick(r *server.Request) (server.Answer, bool) { return h.Host.Quick(r, wire) }
+func (h *Files) Quick(r *server.Request) (server.Answer, bool) {
+	return h.Host.Quick(r, wire)
+}
 
 // ServeGopher answers.
 func (h *Files) ServeGopher(w server.ResponseWriter, r *server.Request) error {
@@ -89,11 +93,13 @@ func (r *reply) WriteItem(it menu.Item) error {
 // A .gph is a menu, whatever its spelling; its source is not sent.
 func TestMenuFile(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/x.gph": "Hi\n[0|A|a b.txt|server|port]\n", "d/a b.txt": "a", "d/prog.gph": "#!/bin/sh\nsecret\n"})
+	write(t, dir, map[string]string{"d/x.gph": "Hi\n[0|A|a b.txt|server|port]\n", "d/a b.txt": "a",
+		"d/prog.gph": "#!/bin/sh\nsecret\n"})
 	h := newFiles(run(t, dir), 1<<20)
 	for range 2 { // made, and kept
 		for _, sel := range []string{"/d/x.gph", "d/x.gph", "/d/x#056gph", "/d/%78.gph"} {
-			if got, err := get(t, h, sel); err != nil || got != "iHi\t\terror.host\t1\r\n0A\t/d/a b.txt\th\t70\r\n.\r\n" {
+			if got, err := get(t, h, sel); err != nil ||
+				got != "iHi\t\terror.host\t1\r\n0A\t/d/a b.txt\th\t70\r\n.\r\n" {
 				t.Errorf("%s: %q, %v", sel, got, err)
 			}
 		}
@@ -119,7 +125,8 @@ func TestChangingMenuIsNotKept(t *testing.T) {
 		}
 		var w reply
 		must(t, h.ServeGopher(&w, r))
-		if want := "iYou are " + strings.TrimPrefix(addr, "::ffff:") + "\t"; !strings.HasPrefix(w.String(), want) {
+		if want := "iYou are " + strings.TrimPrefix(addr, "::ffff:") +
+			"\t"; !strings.HasPrefix(w.String(), want) {
 			t.Errorf("got %q, want %q", w.String(), want)
 		}
 	}
@@ -134,16 +141,25 @@ func TestLatin1(t *testing.T) {
 	late := strings.Repeat("plain\n", 20_000) + line
 	box := strings.Repeat("\xcd", 40)
 	wide := "\xff\xfe" + strings.Repeat("K\x00\xf6\x00l\x00n\x00\n\x00", 12_000)
-	write(t, dir, map[string]string{"wide.txt": wide, "w.txt": wide[:12], "wide": wide[:12], "a.txt": line, "large.txt": large, "noext": line, "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line})
-	utf := func(s string) string { return strings.NewReplacer("\xfc", "ü", "\xdf", "ß", "\xf6", "ö").Replace(s) }
+	write(t, dir, map[string]string{"wide.txt": wide, "w.txt": wide[:12], "wide": wide[:12],
+		"a.txt": line, "large.txt": large, "noext": line, "a.bin": line, "box.txt": box,
+		"late.txt": late, "ok.txt": "Grüße\n", "a.html": line})
+	utf := func(s string) string {
+		return strings.NewReplacer("\xfc", "ü", "\xdf", "ß", "\xf6", "ö").Replace(s)
+	}
 	tree := run(t, dir)
 	for _, tt := range []struct {
 		charset menu.Charset
 		want    map[string]string
 	}{
-		{menu.CharsetAuto, map[string]string{"wide.txt": strings.Repeat("Köln\n", 12_000), "w.txt": "Köln\n", "wide": wide[:12], "a.txt": utf(line), "large.txt": utf(large), "noext": utf(line), "a.bin": line, "box.txt": box, "late.txt": late, "ok.txt": "Grüße\n", "a.html": line}},
-		{menu.CharsetLatin1, map[string]string{"a.txt": utf(line), "box.txt": strings.Repeat("Í", 40), "ok.txt": "Grüße\n", "a.bin": line}},
-		{menu.CharsetUTF8, map[string]string{"a.txt": line, "large.txt": large, "noext": line, "box.txt": box}},
+		{menu.CharsetAuto, map[string]string{"wide.txt": strings.Repeat("Köln\n", 12_000),
+			"w.txt": "Köln\n", "wide": wide[:12], "a.txt": utf(line), "large.txt": utf(large),
+			"noext": utf(line), "a.bin": line, "box.txt": box, "late.txt": late,
+			"ok.txt": "Grüße\n", "a.html": line}},
+		{menu.CharsetLatin1, map[string]string{"a.txt": utf(line),
+			"box.txt": strings.Repeat("Í", 40), "ok.txt": "Grüße\n", "a.bin": line}},
+		{menu.CharsetUTF8, map[string]string{"a.txt": line, "large.txt": large, "noext": line,
+			"box.txt": box}},
 	} {
 		for _, cache := range []int64{0, 8 << 20} {
 			h := newFiles(tree, cache)
@@ -176,9 +192,13 @@ func TestLatin1(t *testing.T) {
 // names, under the label of the directory.
 func TestPointerKeepsTheLabel(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n", "d/gophertag": "My drafts\n", "d/x.txt": "x", "f/.robots": "Disallow: /x.txt\n", "f/x.txt": "x", "e/.robots": "Disallow: /\n", "e/x.txt": "x"})
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n", "d/gophertag": "My drafts\n",
+		"d/x.txt": "x", "f/.robots": "Disallow: /x.txt\n", "f/x.txt": "x",
+		"e/.robots": "Disallow: /\n", "e/x.txt": "x"})
 	h := newFiles(run(t, dir), 0)
-	for sel, want := range map[string]string{"/%64/": "1My drafts\t/d/\t", "/%64": "1My drafts\t/d/\t", "/%65/": "1/e/\t/e/\t", "/f/%78.txt": "0/f/x.txt\t/f/x.txt\t", "/d/%78.txt": "x"} {
+	for sel, want := range map[string]string{"/%64/": "1My drafts\t/d/\t",
+		"/%64": "1My drafts\t/d/\t", "/%65/": "1/e/\t/e/\t", "/f/%78.txt": "0/f/x.txt\t/f/x.txt\t",
+		"/d/%78.txt": "x"} {
 		if got, err := get(t, h, sel); err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, %v; want %q", sel, got, err, want)
 		}
@@ -196,4 +216,6 @@ func TestBrokenFile(t *testing.T) {
 
 type unreadable struct{}
 
-func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (unreadable) ReadAt([]byte, int64) (int, error) {
+	return 0, io.ErrUnexpectedEOF
+}

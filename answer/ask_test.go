@@ -25,7 +25,9 @@ type source map[string]func(*Asked) (*Value, error)
 
 func (s source) Answers(sel string) bool { return s[sel] != nil }
 
-func (s source) Answer(q *Asked) (*Value, error) { return s[q.Request.Selector](q) }
+func (s source) Answer(q *Asked) (*Value, error) {
+	return s[q.Request.Selector](q)
+}
 
 // says answers with a value, or fails.
 func says(a Value, err error) func(*Asked) (*Value, error) {
@@ -39,14 +41,17 @@ func says(a Value, err error) func(*Asked) (*Value, error) {
 // streams answers with a text that is not in memory.
 func streams(text string) func(*Asked) (*Value, error) {
 	return func(q *Asked) (*Value, error) {
-		return &Value{Class: File, Selector: q.Request.Selector, Size: -1, Stream: io.NopCloser(strings.NewReader(text))}, nil
+		return &Value{Class: File, Selector: q.Request.Selector, Size: -1,
+			Stream: io.NopCloser(strings.NewReader(text))}, nil
 	}
 }
 
 // show draws an answer: its class, selector, item type and media type, and what it holds.
 func show(a *Value, err error) string {
 	if err != nil {
-		return [...]string{server.BadRequest: "bad request", server.NotFound: "not found", server.Busy: "busy", server.Gone: "gone", server.Internal: "internal"}[server.KindOf(err)]
+		return [...]string{server.BadRequest: "bad request", server.NotFound: "not found",
+			server.Busy: "busy", server.Gone: "gone",
+			server.Internal: "internal"}[server.KindOf(err)]
 	}
 	defer a.Close()
 	var b bytes.Buffer
@@ -60,7 +65,8 @@ func show(a *Value, err error) string {
 	if len(body) > 300 {
 		body = fmt.Sprintf("%d bytes", len(body))
 	}
-	kind := [...]string{Menu: "menu", File: "file", Question: "question", Moved: "moved", Leaving: "leaving"}[a.Class]
+	kind := [...]string{Menu: "menu", File: "file", Question: "question", Moved: "moved",
+		Leaving: "leaving"}[a.Class]
 	return fmt.Sprintf("%s %s %c %s: %s", kind, a.Selector, a.Type, a.MediaType(), body)
 }
 
@@ -69,72 +75,132 @@ func TestAsk(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("long\n", 40_000)
 	write(t, dir, map[string]string{
-		"a.txt": "caf\xe9\n", "d/x.txt": "x", "d/index.gmi": "# I", "e/index.gmi/y": "", "f/x.txt": "", "pic.PNG": "\x89PNG", "b.bin": "\x00", "long.txt": long, "latin.txt": long + "caf\xe9", "x.html": "<p>",
-		"head.txt": "caf\xe9\n" + long, ".robots": "Disallow: /it's/\n", "it's/x": "", "open's": "text", "m.gph": "Hi\n", "beside": "a file",
+		"a.txt": "caf\xe9\n", "d/x.txt": "x", "d/index.gmi": "# I", "e/index.gmi/y": "",
+		"f/x.txt": "", "pic.PNG": "\x89PNG", "b.bin": "\x00", "long.txt": long,
+		"latin.txt": long + "caf\xe9", "x.html": "<p>",
+		"head.txt": "caf\xe9\n" + long, ".robots": "Disallow: /it's/\n", "it's/x": "",
+		"open's": "text", "m.gph": "Hi\n", "beside": "a file",
 	})
 	denied := t.TempDir()
 	write(t, denied, map[string]string{".robots": "Disallow: /\nAllow: /x\n", "x": "x"})
 	closed := run(t, denied)
 	h := &Host{Site: run(t, dir), Cache: NewCache(1 << 20)}
-	h.Before = []Source{source{"/a.txt": says(Value{}, server.ErrDeclined), "/p": streams("text"), "/large": streams(strings.Repeat("\x00", maxLoaded)), "/more": streams(strings.Repeat("\x00", maxLoaded+1))},
-		source{"/p/menu": streams("0A\t/a\th\t70\r\n.\r\n"), "/p/items": says(Value{Class: Menu, Items: []menu.Item{{Type: '1', Label: "I"}, menu.Info("info"), {Type: '3', Label: "E"}}}, nil),
-			"/p/drawn": says(Value{Class: Menu, Drawn: true, Body: []byte("drawn")}, nil), "/p/fails": says(Value{}, errors.New("fails"))}}
+	h.Before = []Source{source{"/a.txt": says(Value{}, server.ErrDeclined), "/p": streams("text"),
+		"/large": streams(strings.Repeat("\x00", maxLoaded)),
+		"/more":  streams(strings.Repeat("\x00", maxLoaded+1))},
+		source{"/p/menu": streams("0A\t/a\th\t70\r\n.\r\n"),
+			"/p/items": says(Value{Class: Menu,
+				Items: []menu.Item{{Type: '1', Label: "I"}, menu.Info("info"),
+					{Type: '3', Label: "E"}}}, nil),
+			"/p/drawn": says(Value{Class: Menu, Drawn: true, Body: []byte("drawn")}, nil),
+			"/p/fails": says(Value{}, errors.New("fails"))}}
 	stalls := fmt.Errorf("in %w", stall.Err)
-	h.Beside = []Source{source{"/made": says(Value{}, server.ErrDeclined), "made": says(Value{}, server.ErrDeclined), "/declined": says(Value{}, server.ErrDeclined)},
-		source{"/made": says(Value{Body: []byte("made"), Type: '0', Media: "x/y"}, nil), "/beside": says(Value{}, nil), "/hangs": says(Value{}, stalls), "/denied": says(Value{}, fs.ErrPermission),
-			"/invalid": says(Value{}, fs.ErrInvalid), "/late": says(Value{}, context.DeadlineExceeded), "/words": func(q *Asked) (*Value, error) { return &Value{Class: File, Body: []byte(q.Request.Query)}, nil }}}
+	h.Beside = []Source{source{"/made": says(Value{}, server.ErrDeclined),
+		"made": says(Value{}, server.ErrDeclined), "/declined": says(Value{}, server.ErrDeclined)},
+		source{"/made": says(Value{Body: []byte("made"), Type: '0', Media: "x/y"}, nil),
+			"/beside": says(Value{}, nil), "/hangs": says(Value{}, stalls),
+			"/denied":  says(Value{}, fs.ErrPermission),
+			"/invalid": says(Value{}, fs.ErrInvalid),
+			"/late":    says(Value{}, context.DeadlineExceeded),
+			"/words": func(q *Asked) (*Value, error) {
+				return &Value{Class: File, Body: []byte(q.Request.Query)}, nil
+			}}}
 	formats := map[string]*Format{
-		"items": {}, "strict": {Strict: true, Index: "index.gmi"}, "seek": {Seek: true}, "raw": wire,
-		"drawn": {Query: true, Draws: func(a *Value) bool { return a.Type == '0' }, Draw: func(q *Asked, a *Value) ([]byte, error) {
+		"items": {}, "strict": {Strict: true, Index: "index.gmi"},
+		"seek": {Seek: true}, "raw": wire,
+		"drawn": {Query: true, Draws: func(a *Value) bool {
+			return a.Type == '0'
+		}, Draw: func(q *Asked, a *Value) ([]byte, error) {
 			text, err := q.Text(a)
 			return fmt.Appendf(nil, "<%s%s>", text, q.Request.Query), err
 		}},
 	}
 	const x = "file /d/x.txt 0 text/plain; charset=utf-8: x"
-	aText, aLatin := "file /a.txt 0 text/plain; charset=utf-8: café\n", "file /a.txt 0 text/plain; charset=windows-1252: caf\xe9\n"
+	aText, aLatin := "file /a.txt 0 text/plain; charset=utf-8: café\n",
+		"file /a.txt 0 text/plain; charset=windows-1252: caf\xe9\n"
 	moved := func(sel string) string { return "moved " + sel }
 	for _, tt := range []struct{ format, line, want string }{
-		{"items", "/a.txt", aText}, {"items", "a.txt", aText}, {"raw", "/a.txt", aText}, {"strict", "/a.txt", aText}, {"seek", "/a.txt", aLatin}, {"drawn", "/a.txt", "file /a.txt 0 text/plain; charset=utf-8: <café\n>"},
-		{"drawn", "/b.bin", "file /b.bin 9 application/octet-stream: \x00"}, {"drawn", "/d/\tq", "menu /d/ 1 application/octet-stream: <q>"},
-		{"items", "/long.txt", "file /long.txt 0 text/plain; charset=utf-8: 200000 bytes"}, {"items", "/latin.txt", "file /latin.txt 0 text/plain; charset=utf-8: 200004 bytes"},
-		{"items", "/head.txt", "file /head.txt 0 text/plain; charset=utf-8: 200006 bytes"}, {"seek", "/head.txt", "file /head.txt 0 text/plain; charset=windows-1252: 200005 bytes"},
-		{"items", "/pic.PNG", "file /pic.PNG I image/png: \x89PNG"}, {"items", "/x.html", "file /x.html h text/plain; charset=utf-8: <p>"}, {"items", "/m.gph", "menu /m.gph 1 application/octet-stream: iHi\t\terror.host\t1|"},
-		{"items", "/d/", "menu /d/ 1 application/octet-stream: i# I\t\terror.host\t1|"}, {"items", "/d", "menu /d/ "}, {"strict", "/d", moved("/d/ 1 ")}, {"strict", "d/x.txt", moved("/d/x.txt 0 ")},
-		{"strict", "/d/", "file /d/index.gmi 0 text/plain; charset=utf-8: # I"}, {"strict", "/e/", "menu /e/ "}, {"strict", "/f/", "menu /f/ "}, {"strict", "/m.gph", "menu /m.gph "}, {"strict", "/d/x.txt", x}, {"items", "/d/x.txt/", "not found"},
-		{"items", "URL:https://a.test/", "leaving "}, {"items", "/URL:https://a.test/", "leaving "}, {"items", "URL:javascript:x", "not found"}, {"items", "/about-robots", "file /about-robots 0 text/plain; charset=utf-8: "}, {"items", "about-robots", "file /about-robots 0 "},
-		{"items", "/caps.txt", "file /caps.txt 0 text/plain; charset=utf-8: "}, {"items", "caps.txt", "file /caps.txt 0 "}, {"items", "caps.txt/", "not found"}, {"items", "/caps.txt/", "not found"}, {"items", "robots.txt", "file /robots.txt 0 text/plain; charset=utf-8: "},
-		{"items", "/made", "file /made 0 x/y: made"}, {"raw", "/made", "file /made 0 x/y: made"}, {"items", "nothing", "not found"}, {"items", "/declined", "not found"}, {"items", "/beside", "file /beside 0 text/plain; charset=utf-8: a file"},
-		{"items", "/hangs", "busy"}, {"items", "/denied", "not found"}, {"items", "/invalid", "not found"}, {"items", "/late", "gone"}, {"items", "/p/fails", "internal"}, {"items", "/words\ta b", "file  \x00 application/octet-stream: a b"}, {"items", "/words\tc", "file  \x00 application/octet-stream: c"},
-		{"items", "/p", "file /p 0 text/plain; charset=utf-8: text"}, {"raw", "/p", "file /p \x00 application/octet-stream: text"}, {"items", "/large", "file /large 9 application/octet-stream: 4194304 bytes"}, {"items", "/more", "internal"}, {"raw", "/more", "file /more \x00 application/octet-stream: 4194305 bytes"},
-		{"items", "/p/menu", "menu /p/menu 1 application/octet-stream: 0A\t/a\th\t70|"}, {"raw", "/p/menu", "file /p/menu \x00 application/octet-stream: 0A\t/a\th\t70\r\n.\r\n"}, {"raw", "/p/items", "menu /p/items \x00 application/octet-stream: 1I\t\th\t70\r\niinfo\t\terror.host\t1\r\n3E\t\terror.host\t1\r\n.\r\n"},
-		{"items", "/p/drawn", "menu /p/drawn \x00 application/octet-stream: drawn"}, {"drawn", "/p", "file /p 0 text/plain; charset=utf-8: <text>"},
+		{"items", "/a.txt", aText}, {"items", "a.txt", aText}, {"raw", "/a.txt", aText},
+		{"strict", "/a.txt", aText}, {"seek", "/a.txt", aLatin},
+		{"drawn", "/a.txt", "file /a.txt 0 text/plain; charset=utf-8: <café\n>"},
+		{"drawn", "/b.bin", "file /b.bin 9 application/octet-stream: \x00"},
+		{"drawn", "/d/\tq", "menu /d/ 1 application/octet-stream: <q>"},
+		{"items", "/long.txt", "file /long.txt 0 text/plain; charset=utf-8: 200000 bytes"},
+		{"items", "/latin.txt", "file /latin.txt 0 text/plain; charset=utf-8: 200004 bytes"},
+		{"items", "/head.txt", "file /head.txt 0 text/plain; charset=utf-8: 200006 bytes"},
+		{"seek", "/head.txt", "file /head.txt 0 text/plain; charset=windows-1252: 200005 bytes"},
+		{"items", "/pic.PNG", "file /pic.PNG I image/png: \x89PNG"},
+		{"items", "/x.html", "file /x.html h text/plain; charset=utf-8: <p>"},
+		{"items", "/m.gph", "menu /m.gph 1 application/octet-stream: iHi\t\terror.host\t1|"},
+		{"items", "/d/", "menu /d/ 1 application/octet-stream: i# I\t\terror.host\t1|"},
+		{"items", "/d", "menu /d/ "}, {"strict", "/d", moved("/d/ 1 ")},
+		{"strict", "d/x.txt", moved("/d/x.txt 0 ")},
+		{"strict", "/d/", "file /d/index.gmi 0 text/plain; charset=utf-8: # I"},
+		{"strict", "/e/", "menu /e/ "}, {"strict", "/f/", "menu /f/ "},
+		{"strict", "/m.gph", "menu /m.gph "}, {"strict", "/d/x.txt", x},
+		{"items", "/d/x.txt/", "not found"},
+		{"items", "URL:https://a.test/", "leaving "}, {"items", "/URL:https://a.test/", "leaving "},
+		{"items", "URL:javascript:x", "not found"},
+		{"items", "/about-robots", "file /about-robots 0 text/plain; charset=utf-8: "},
+		{"items", "about-robots", "file /about-robots 0 "},
+		{"items", "/caps.txt", "file /caps.txt 0 text/plain; charset=utf-8: "},
+		{"items", "caps.txt", "file /caps.txt 0 "}, {"items", "caps.txt/", "not found"},
+		{"items", "/caps.txt/", "not found"},
+		{"items", "robots.txt", "file /robots.txt 0 text/plain; charset=utf-8: "},
+		{"items", "/made", "file /made 0 x/y: made"}, {"raw", "/made", "file /made 0 x/y: made"},
+		{"items", "nothing", "not found"}, {"items", "/declined", "not found"},
+		{"items", "/beside", "file /beside 0 text/plain; charset=utf-8: a file"},
+		{"items", "/hangs", "busy"}, {"items", "/denied", "not found"},
+		{"items", "/invalid", "not found"}, {"items", "/late", "gone"},
+		{"items", "/p/fails", "internal"},
+		{"items", "/words\ta b", "file  \x00 application/octet-stream: a b"},
+		{"items", "/words\tc", "file  \x00 application/octet-stream: c"},
+		{"items", "/p", "file /p 0 text/plain; charset=utf-8: text"},
+		{"raw", "/p", "file /p \x00 application/octet-stream: text"},
+		{"items", "/large", "file /large 9 application/octet-stream: 4194304 bytes"},
+		{"items", "/more", "internal"},
+		{"raw", "/more", "file /more \x00 application/octet-stream: 4194305 bytes"},
+		{"items", "/p/menu", "menu /p/menu 1 application/octet-stream: 0A\t/a\th\t70|"},
+		{"raw", "/p/menu", "file /p/menu \x00 application/octet-stream: 0A\t/a\th\t70\r\n.\r\n"},
+		{"raw", "/p/items", "menu /p/items \x00 application/octet-stream: 1I\t\th\t70\r\niinfo\t\terror.host\t1\r\n3E\t\terror.host\t1\r\n.\r\n"},
+		{"items", "/p/drawn", "menu /p/drawn \x00 application/octet-stream: drawn"},
+		{"drawn", "/p", "file /p 0 text/plain; charset=utf-8: <text>"},
 	} {
 		for range 2 {
-			if got := show(h.Ask(request(t, tt.line), formats[tt.format])); got != tt.want && (len(tt.want) > 28 && !strings.HasSuffix(tt.want, " ") || !strings.HasPrefix(got, tt.want)) {
+			if got := show(h.Ask(request(t, tt.line), formats[tt.format])); got != tt.want &&
+				(len(tt.want) > 28 && !strings.HasSuffix(tt.want, " ") ||
+					!strings.HasPrefix(got, tt.want)) {
 				t.Errorf("%s, %q: %q, want %q", tt.format, tt.line, got, tt.want)
 			}
 		}
 	}
-	for sel, want := range map[string]string{"caps.txt": "moved /caps.txt 0 ", "made": "moved /made 0 ", "/caps.txt": "file ", "/made": "file ", "caps.txt/": "not found", "none": "not found", "/none": "not found", "x": "file "} {
-		if got := show((&Host{Site: closed, Beside: h.Beside}).Ask(request(t, sel), &Format{})); !strings.HasPrefix(got, want) {
+	for sel, want := range map[string]string{"caps.txt": "moved /caps.txt 0 ",
+		"made": "moved /made 0 ", "/caps.txt": "file ", "/made": "file ", "caps.txt/": "not found",
+		"none": "not found", "/none": "not found", "x": "file "} {
+		if got := show((&Host{Site: closed, Beside: h.Beside}).Ask(request(t, sel),
+			&Format{})); !strings.HasPrefix(got, want) {
 			t.Errorf("where all is denied, %q: %q, want %q", sel, got, want)
 		}
 	}
-	for sel, want := range map[string]byte{"/a.txt": '0', "/d": '1', "/d/": '1', "/none": 0, "/../x": 0, "beside": '0', "/b.bin": '9', "/open's": '0'} {
+	for sel, want := range map[string]byte{"/a.txt": '0', "/d": '1', "/d/": '1', "/none": 0,
+		"/../x": 0, "beside": '0', "/b.bin": '9', "/open's": '0'} {
 		if got := h.ItemType(request(t, sel)); got != want {
 			t.Errorf("%s has type %c", sel, got)
 		}
 	}
-	for path, want := range map[string]bool{"/it's/x": false, "/it%27s/x": true, "/open%27s": false} {
+	for path, want := range map[string]bool{"/it's/x": false, "/it%27s/x": true,
+		"/open%27s": false} {
 		if got := h.ClosedPath(strings.ReplaceAll(path, "%27", "'"), path); got != want {
 			t.Errorf("%s is closed: %v", path, got)
 		}
 	}
 	h.Admission = admits(false)
-	if _, quick := h.Quick(request(t, "robots.txt"), wire); quick || show(h.Ask(request(t, "robots.txt"), wire)) != "busy" {
+	if _, quick := h.Quick(request(t, "robots.txt"), wire); quick ||
+		show(h.Ask(request(t, "robots.txt"), wire)) != "busy" {
 		t.Error("a request that is not admitted is answered")
 	}
-	if h.Admission = admits(true); !strings.HasPrefix(show(h.Ask(request(t, "robots.txt"), wire)), "file") {
+	if h.Admission = admits(true); !strings.HasPrefix(show(h.Ask(request(t, "robots.txt"),
+		wire)), "file") {
 		t.Error("a request that is admitted is not answered")
 	}
 }
@@ -174,7 +240,8 @@ func TestErrorsAreNotKept(t *testing.T) {
 	must(t, err)
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	for want, fails := range map[string]error{"busy": stall.Err, "internal": errors.New("broken"), "gone": context.Canceled, "not found": fs.ErrPermission} {
+	for want, fails := range map[string]error{"busy": stall.Err, "internal": errors.New("broken"),
+		"gone": context.Canceled, "not found": fs.ErrPermission} {
 		h := newFiles(s, 1<<20)
 		for _, sel := range []string{"/x.txt", "/x", "/none/x"} {
 			tree.fails = fails
@@ -222,15 +289,22 @@ func TestLongRepliesOfPrograms(t *testing.T) {
 	broken := errors.New("broken")
 	line := "ilong\t\th\t1\r\n"
 	text := strings.Repeat(line, 2*small/len(line))
-	h := &Host{Site: run(t, t.TempDir()), Before: []Source{source{"/whole": streams(text), "/long": streams(strings.Repeat(text, maxLoaded/len(text)+1)), "/menu": streams(text + ".\r\n"),
-		"/fails": func(q *Asked) (*Value, error) {
-			return &Value{Class: File, Size: -1, Stream: io.NopCloser(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))}, nil
-		}}}}
-	for sel, want := range map[string]error{"/whole": nil, "/menu": nil, "/long": errTooLarge, "/fails": broken} {
+	h := &Host{Site: run(t, t.TempDir()),
+		Before: []Source{source{"/whole": streams(text),
+			"/long": streams(strings.Repeat(text, maxLoaded/len(text)+1)),
+			"/menu": streams(text + ".\r\n"),
+			"/fails": func(q *Asked) (*Value, error) {
+				return &Value{Class: File, Size: -1,
+					Stream: io.NopCloser(io.MultiReader(strings.NewReader(text),
+						iotest.ErrReader(broken)))}, nil
+			}}}}
+	for sel, want := range map[string]error{"/whole": nil, "/menu": nil, "/long": errTooLarge,
+		"/fails": broken} {
 		a, err := h.Ask(request(t, sel), &Format{})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", sel, err)
-		} else if err == nil && string(a.Body) != text && len(a.Items) != strings.Count(text, "\n") {
+		} else if err == nil && string(a.Body) != text &&
+			len(a.Items) != strings.Count(text, "\n") {
 			t.Errorf("%s: %d bytes, %d items", sel, len(a.Body), len(a.Items))
 		}
 	}
@@ -250,13 +324,15 @@ func TestMenuPrograms(t *testing.T) {
 	programs := &runner{map[string]int{}}
 	h := &Host{Site: run(t, dir), Cache: NewCache(1 << 20), Runner: programs}
 	for sel, want := range map[string]string{
-		"/": "iYou are 192.0.2.1|ia.sh for a.sh|ia.sh for a.sh|", "/d/": "id/gophermap for d|", "/bad/": "3Server error|", "/a.sh": "not found", "/m.gph": "not found",
+		"/": "iYou are 192.0.2.1|ia.sh for a.sh|ia.sh for a.sh|", "/d/": "id/gophermap for d|",
+		"/bad/": "3Server error|", "/a.sh": "not found", "/m.gph": "not found",
 	} {
 		r := request(t, sel)
 		r.Remote = netip.MustParseAddrPort("192.0.2.1:7")
 		for range 2 {
 			got := strings.ReplaceAll(show(h.Ask(r, &Format{})), "\t\terror.host\t1", "")
-			if _, items, _ := strings.Cut(got, ": "); !strings.HasPrefix(cmp.Or(items, got), want) || strings.Contains(got, "secret") {
+			if _, items, _ := strings.Cut(got, ": "); !strings.HasPrefix(cmp.Or(items, got),
+				want) || strings.Contains(got, "secret") {
 				t.Errorf("%s: %q, want %q", sel, got, want)
 			}
 		}
@@ -266,7 +342,9 @@ func TestMenuPrograms(t *testing.T) {
 	}
 	a, err := h.Ask(request(t, "/many/"), &Format{})
 	must(t, err)
-	if n := len(programs.ran) - 3; n != maxPrograms || !strings.Contains(fmt.Sprint(a.Items), "7.sh for many/7.sh") || strings.Contains(fmt.Sprint(a.Items), "8.sh for") {
+	if n := len(programs.ran) - 3; n != maxPrograms ||
+		!strings.Contains(fmt.Sprint(a.Items), "7.sh for many/7.sh") ||
+		strings.Contains(fmt.Sprint(a.Items), "8.sh for") {
 		t.Errorf("%d of %d programs ran: %v", n, maxPrograms+1, a.Items)
 	}
 	ctx, leave := context.WithCancel(t.Context())
@@ -279,8 +357,11 @@ func TestMenuPrograms(t *testing.T) {
 // The dated texts that robots may fetch, the newest first.
 func TestNewestTexts(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"2026-01-02-a.txt": "", "2026-01-02-b": "", "2026-01-04.png": "", "2026-01-05/x": "", "notes.txt": "", "2026-02-01-no.txt": "", "log/20260103.txt": "",
-		"no/2026-01-09.txt": "", "none/x.txt": "", ".robots": "Disallow: /no/\nDisallow: /2026-02-01-no.txt\n"})
+	write(t, dir, map[string]string{"2026-01-02-a.txt": "", "2026-01-02-b": "",
+		"2026-01-04.png": "", "2026-01-05/x": "", "notes.txt": "", "2026-02-01-no.txt": "",
+		"log/20260103.txt":  "",
+		"no/2026-01-09.txt": "", "none/x.txt": "",
+		".robots": "Disallow: /no/\nDisallow: /2026-02-01-no.txt\n"})
 	tree := run(t, dir)
 	for _, tt := range []struct {
 		dir  string
@@ -288,7 +369,9 @@ func TestNewestTexts(t *testing.T) {
 		n    int
 		want string
 	}{
-		{".", false, 9, "2026-01-02-b 2026-01-02-a.txt"}, {".", true, 9, "log/20260103.txt 2026-01-02-b 2026-01-02-a.txt"}, {".", true, 2, "log/20260103.txt 2026-01-02-b"}, {"no", true, 9, ""}, {"none", true, 9, ""},
+		{".", false, 9, "2026-01-02-b 2026-01-02-a.txt"},
+		{".", true, 9, "log/20260103.txt 2026-01-02-b 2026-01-02-a.txt"},
+		{".", true, 2, "log/20260103.txt 2026-01-02-b"}, {"no", true, 9, ""}, {"none", true, 9, ""},
 	} {
 		list, err := NewestTexts(tree.View(t.Context()), tt.dir, tt.deep, tt.n)
 		must(t, err)

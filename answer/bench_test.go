@@ -15,7 +15,8 @@ func BenchmarkListing(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			dir := b.TempDir()
 			for i := range n {
-				must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file-%05d.txt", i)), nil, 0o644))
+				must(b, os.WriteFile(filepath.Join(dir,
+					fmt.Sprintf("file-%05d.txt", i)), nil, 0o644))
 			}
 			s, err := site.Open(dir, site.Config{})
 			must(b, err)

@@ -21,7 +21,9 @@ func TestCaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"}, {"RobotsCrawlDelay", "2.5"}, {"RobotsPolicySHA256", snap.Compiled.Hash()}, {"RobotsFileSHA256", snap.Compiled.FileHash()}}
+	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"},
+		{"RobotsCrawlDelay", "2.5"}, {"RobotsPolicySHA256", snap.Compiled.Hash()},
+		{"RobotsFileSHA256", snap.Compiled.FileHash()}}
 	if got := robotsCaps(snap, ""); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -34,12 +36,14 @@ func TestCaps(t *testing.T) {
 // robot, unless the tree has that name. Links elsewhere stay.
 func TestAboutRobots(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{".robots": "Disallow: /drafts/\n", "drafts/x": "", "d/gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t0/robots.txt\n0D\t/robots.txt\th.example\t70\n",
-		"gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t/0/robots.txt\n0D\t/robots.txt\th.example\t70\n0E\t/robots.txt\tH.\t70\n"})
+	write(t, dir, map[string]string{".robots": "Disallow: /drafts/\n", "drafts/x": "",
+		"d/gophermap": "0A\t/robots.txt\n0B\trobots.txt\n0C\t0/robots.txt\n0D\t/robots.txt\th.example\t70\n",
+		"gophermap":   "0A\t/robots.txt\n0B\trobots.txt\n0C\t/0/robots.txt\n0D\t/robots.txt\th.example\t70\n0E\t/robots.txt\tH.\t70\n"})
 	h := newFiles(run(t, dir), 1<<20)
 	about, err := get(t, h, "about-robots")
 	robots, robotsErr := get(t, h, "robots.txt")
-	if must(t, errors.Join(err, robotsErr)); !strings.HasSuffix(about, "\n\n"+robots) || !strings.Contains(robots, "Disallow: /drafts") {
+	if must(t, errors.Join(err, robotsErr)); !strings.HasSuffix(about, "\n\n"+robots) ||
+		!strings.Contains(robots, "Disallow: /drafts") {
 		t.Errorf("it says %q", about)
 	}
 	const other = "0D\t/robots.txt\th.example\t70\r\n"
@@ -50,7 +54,10 @@ func TestAboutRobots(t *testing.T) {
 		}
 	}
 	write(t, dir, map[string]string{"about-robots": "mine\n"})
-	if !eventually(func() bool { got, _ := get(t, h, "/"); return strings.HasPrefix(got, "0A\t/robots.txt\t") }) {
+	if !eventually(func() bool {
+		got, _ := get(t, h, "/")
+		return strings.HasPrefix(got, "0A\t/robots.txt\t")
+	}) {
 		t.Error("the links lead to the author's file")
 	}
 	if got, err := get(t, h, "/about-robots"); err != nil || got != "mine\n" {

@@ -34,7 +34,8 @@ func Example() {
 
 	host := &answer.Host{Site: tree}
 	for _, sel := range []string{"/", "/about.txt", "/nosuch"} {
-		r := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example.org", Port: 70}
+		r := &server.Request{RequestLine: selector.RequestLine{Selector: sel},
+			Host: "gopher.example.org", Port: 70}
 		a, err := host.Ask(r, &answer.Format{})
 		if err != nil {
 			fmt.Println(sel, "error:", server.ErrorMessage(err))

@@ -15,7 +15,9 @@ import (
 func TestOldForms(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"d/x.txt": "x\n", "private/y.txt": "y\n", "caf\xe9.txt": "latin\n", "d\xe9/z.txt": "z\n", "URL:mailto:a@b": "a file\n", "URL:list": "no URL\n", "URL:d/z.txt": "below\n", ".robots": "Disallow: /private/\n",
+		"d/x.txt": "x\n", "private/y.txt": "y\n", "caf\xe9.txt": "latin\n", "d\xe9/z.txt": "z\n",
+		"URL:mailto:a@b": "a file\n", "URL:list": "no URL\n", "URL:d/z.txt": "below\n",
+		".robots": "Disallow: /private/\n",
 	})
 	h := newFiles(run(t, dir), 1<<20)
 	pointer := "0/private/y.txt\t/private/y.txt\th\t70\r\n.\r\n"
@@ -23,10 +25,13 @@ func TestOldForms(t *testing.T) {
 	var redirects []string
 	for _, way := range ways(t, h) {
 		for sel, want := range map[string]string{
-			"/d/x.txt": "x\n", "//d/x.txt": "x\n", "/d//x.txt": "x\n", "/./d/x.txt": "x\n", "./d/./x.txt": "x\n", "/caf\xe9.txt": "latin\n", "caf%E9.txt": "latin\n",
+			"/d/x.txt": "x\n", "//d/x.txt": "x\n", "/d//x.txt": "x\n", "/./d/x.txt": "x\n",
+			"./d/./x.txt": "x\n", "/caf\xe9.txt": "latin\n", "caf%E9.txt": "latin\n",
 			"/URL:list": "no URL\n", "URL:list": "no URL\n", "/URL:d/z.txt": "below\n",
-			"/private/y.txt": "y\n", "//private/y.txt": pointer, "/private/./y.txt": "y\n", "/./private//y.txt": pointer, "//private/%79.txt": pointer,
-			"/d\xe9/z.txt": missing, "/d%E9": missing, "/caf\xe9.txt/": missing, "/d//../private/y.txt": missing, "//.robots": missing,
+			"/private/y.txt": "y\n", "//private/y.txt": pointer, "/private/./y.txt": "y\n",
+			"/./private//y.txt": pointer, "//private/%79.txt": pointer,
+			"/d\xe9/z.txt": missing, "/d%E9": missing, "/caf\xe9.txt/": missing,
+			"/d//../private/y.txt": missing, "//.robots": missing,
 		} {
 			if got := way.ask(sel + "\r\n"); got != want {
 				t.Errorf("%s: %q got %q, want %q", way.name, sel, got, want)
@@ -42,7 +47,8 @@ func TestOldForms(t *testing.T) {
 // TestFirstForms: which spellings are closed is known after the first scan, and waited for.
 func TestFirstForms(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a.txt": "a\n", "private/b.txt": "b\n", ".robots": "Disallow: /private/\n"})
+	write(t, dir, map[string]string{"a.txt": "a\n", "private/b.txt": "b\n",
+		".robots": "Disallow: /private/\n"})
 	tree, err := site.Open(dir, site.Config{})
 	must(t, err)
 	h := newFiles(tree, 1<<20)
@@ -54,7 +60,9 @@ func TestFirstForms(t *testing.T) {
 	if a, ok := h.Quick(request(t, "robots.txt")); ok {
 		t.Errorf("robots.txt before the first scan: %q", a.Body)
 	}
-	wants := map[string]string{"a.txt": "a\n", "//a.txt": "a\n", "private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n", "//private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n"}
+	wants := map[string]string{"a.txt": "a\n", "//a.txt": "a\n",
+		"private/b.txt":   "0/private/b.txt\t/private/b.txt\th\t70\r\n",
+		"//private/b.txt": "0/private/b.txt\t/private/b.txt\th\t70\r\n"}
 	type reply struct {
 		sel, got string
 		err      error

@@ -36,7 +36,8 @@ func TestSendFile(t *testing.T) {
 		a, err := (&Host{Site: tree}).Ask(request(t, "/large.bin"), wire)
 		must(t, err)
 		var w sender
-		if n, err := a.WriteTo(&w); err != nil || n != int64(len(text)) || w.String() != text || w.files > 0 != (name == "directory") {
+		if n, err := a.WriteTo(&w); err != nil || n != int64(len(text)) || w.String() != text ||
+			w.files > 0 != (name == "directory") {
 			t.Errorf("%s: %d bytes, %v, %d by descriptors", name, n, err, w.files)
 		}
 		a.Close()
@@ -47,9 +48,13 @@ func TestSendFile(t *testing.T) {
 func TestFS(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"gophermap": "!Title\n0A\ta.txt\n1D\td\n=inc\n*\n", "inc": "#!/bin/sh\nsecret\n", "a.txt": "text\n", "d/.robots": "Disallow: /x.txt\n", "d/x.txt": "x", "d/gophertag": "Tag\n",
-		"d/latin.txt": "caf\xe9\n", "large.txt": strings.Repeat("line\n", 40_000), "b.bin": "\x00", ".hidden": "secret", "cgi-bin/x": "secret", "prog.gph": "#!/bin/sh\nsecret\n",
-		"menu.gph": "[0|A|a.txt|server|port]\n", "d/e/f.txt": "deep", "robots.txt": "User-agent: *\nDisallow: /b.bin\n",
+		"gophermap": "!Title\n0A\ta.txt\n1D\td\n=inc\n*\n", "inc": "#!/bin/sh\nsecret\n",
+		"a.txt": "text\n", "d/.robots": "Disallow: /x.txt\n", "d/x.txt": "x",
+		"d/gophertag": "Tag\n",
+		"d/latin.txt": "caf\xe9\n", "large.txt": strings.Repeat("line\n", 40_000), "b.bin": "\x00",
+		".hidden": "secret", "cgi-bin/x": "secret", "prog.gph": "#!/bin/sh\nsecret\n",
+		"menu.gph": "[0|A|a.txt|server|port]\n", "d/e/f.txt": "deep",
+		"robots.txt": "User-agent: *\nDisallow: /b.bin\n",
 	})
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
@@ -58,7 +63,8 @@ func TestFS(t *testing.T) {
 	zipped, err := zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
 	must(t, err)
 	want := newFiles(run(t, dir), 1<<20)
-	selectors := []string{"", "robots.txt", "caps.txt", "/nope", "/.hidden", "/inc", "/cgi-bin/x", "/prog.gph", "/gophermap", "/../x", "/a.txt/", "/%64/x.txt", "/d/%78.txt", "d/", "/d"}
+	selectors := []string{"", "robots.txt", "caps.txt", "/nope", "/.hidden", "/inc", "/cgi-bin/x",
+		"/prog.gph", "/gophermap", "/../x", "/a.txt/", "/%64/x.txt", "/d/%78.txt", "d/", "/d"}
 	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, _ fs.DirEntry, _ error) error {
 		selectors = append(selectors, "/"+name, "/"+name+"/", name)
 		return nil
@@ -74,7 +80,8 @@ func TestFS(t *testing.T) {
 				a, errA := get(t, want, sel)
 				b, errB := get(t, h, sel)
 				if a != b || server.KindOf(errA) != server.KindOf(errB) {
-					t.Errorf("%s, %q: %.60q, %v; the directory: %.60q, %v", kind, sel, b, errB, a, errA)
+					t.Errorf("%s, %q: %.60q, %v; the directory: %.60q, %v", kind, sel,
+						b, errB, a, errA)
 				}
 				if strings.Contains(b, "secret") {
 					t.Errorf("%s, %q: %.60q", kind, sel, b)

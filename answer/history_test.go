@@ -109,7 +109,8 @@ func (l *library) write(t *testing.T) {
 		time.AfterFunc(known, func() { b.told.Store(max(b.told.Load(), gen)) })
 		if spare := filepath.Join(l.dir, "a", "spare"); l.random.IntN(4) == 0 {
 			_ = os.Mkdir(spare, 0o755)
-			_ = os.WriteFile(filepath.Join(l.dir, "a", ".robots"), []byte("Disallow: /spare\n"), 0o644)
+			_ = os.WriteFile(filepath.Join(l.dir, "a", ".robots"),
+				[]byte("Disallow: /spare\n"), 0o644)
 			_ = os.Rename(spare, filepath.Join(l.dir, fmt.Sprint("spare", l.random.IntN(3))))
 		}
 		time.Sleep(time.Duration(l.random.IntN(40)) * time.Millisecond)
@@ -140,7 +141,8 @@ func (l *library) ask(b *book) error {
 
 // No answer is older than a second, and none mixes two states of a file.
 func TestAnswersAreFreshAndWhole(t *testing.T) {
-	l := newLibrary(t, "a/text.txt", "a/b/text.txt", "a/gophermap", "m/gophermap", "text.txt", "a/large.bin")
+	l := newLibrary(t, "a/text.txt", "a/b/text.txt", "a/gophermap", "m/gophermap",
+		"text.txt", "a/large.bin")
 	var reading sync.WaitGroup
 	stop := make(chan struct{})
 	for range 3 {

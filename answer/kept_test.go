@@ -19,18 +19,22 @@ func TestFloodOfMissingSelectors(t *testing.T) {
 	h := newFiles(s, 1<<20)
 	stamp := s.View(t.Context()).Stamp()
 	for i := range 1000 {
-		h.Cache.put(cacheKey{of: h.Host, selector: fmt.Sprint("/useful/", i)}, &Value{Body: make([]byte, 100)}, stamp)
+		h.Cache.put(cacheKey{of: h.Host, selector: fmt.Sprint("/useful/", i)},
+			&Value{Body: make([]byte, 100)}, stamp)
 	}
 	useful := h.Cache.kept.size
 	for i := range 30_000 {
-		if _, err := get(t, h, fmt.Sprintf("/d/missing/%d", i)); server.KindOf(err) != server.NotFound {
+		if _, err := get(t, h, fmt.Sprintf("/d/missing/%d",
+			i)); server.KindOf(err) != server.NotFound {
 			t.Fatal(err)
 		}
 	}
 	if h.Cache.kept.size != useful || len(h.Cache.kept.entries) != 1000 {
-		t.Errorf("%d useful replies of %d bytes, of 1000 of %d", len(h.Cache.kept.entries), h.Cache.kept.size, useful)
+		t.Errorf("%d useful replies of %d bytes, of 1000 of %d", len(h.Cache.kept.entries),
+			h.Cache.kept.size, useful)
 	}
-	if m := &h.Cache.misses; m.size > m.max || len(m.entries) > int(m.max/entryCost) || m.size == 0 {
+	if m := &h.Cache.misses; m.size > m.max ||
+		len(m.entries) > int(m.max/entryCost) || m.size == 0 {
 		t.Errorf("%d misses of %d bytes", len(m.entries), m.size)
 	}
 }
@@ -87,11 +91,15 @@ func TestCacheByHost(t *testing.T) {
 // A spelling that the policy closes is closed though its reply was kept. The files are
 // older than the test: a reply of young ones is not kept for long.
 func TestKeptReplyOfSpellingThatCloses(t *testing.T) {
-	for spelling, rule := range map[string]string{"/m/%6bept.go": "Disallow: /m/kept.go\n", "/m/feed": "Disallow: /m/feed/\n", "m/kept.go": "Disallow: /m/kept.go\n" + manyRules()} {
+	for spelling, rule := range map[string]string{"/m/%6bept.go": "Disallow: /m/kept.go\n",
+		"/m/feed": "Disallow: /m/feed/\n", "m/kept.go": "Disallow: /m/kept.go\n" + manyRules()} {
 		dir := t.TempDir()
 		h := newFiles(runWith(t, dir, site.Config{Mounts: map[string]string{"m": "."}}), 1<<20)
 		read := func() string { got, _ := get(t, h, spelling); return got }
-		if !eventually(func() bool { read(); return h.kept(request(t, spelling), wire, (*site.Stamp).Fresh) != nil }) {
+		if !eventually(func() bool {
+			read()
+			return h.kept(request(t, spelling), wire, (*site.Stamp).Fresh) != nil
+		}) {
 			t.Fatal(spelling, "not kept")
 		}
 		open := read()

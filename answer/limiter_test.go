@@ -21,7 +21,9 @@ func from(client, host int) netip.Addr {
 	return netip.MustParseAddr(fmt.Sprintf("2001:db8:%x::%x", client, host))
 }
 
-func called(name string) callKey { return callKey{cacheKey: cacheKey{selector: name}} }
+func called(name string) callKey {
+	return callKey{cacheKey: cacheKey{selector: name}}
+}
 
 // nothing reports whether no place is taken and no client is remembered.
 func (l *Limiter) nothing() bool {
@@ -50,7 +52,8 @@ func TestMadeOnceForAll(t *testing.T) {
 		var all sync.WaitGroup
 		ask := func(want string) {
 			all.Go(func() {
-				if got, err := l.made(t.Context(), from(1, 1), called("d"), f); err != nil || string(got.Body) != want {
+				if got, err := l.made(t.Context(), from(1, 1), called("d"), f); err != nil ||
+					string(got.Body) != want {
 					t.Errorf("got %v, %v, want %q", got, err, want)
 				}
 			})
@@ -116,11 +119,15 @@ func TestLeftBehindTakesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Limiter
 		var behind *call
-		_, err := l.made(t.Context(), from(1, 1), called("d"), func(k *call) (*Value, error) { behind = k; return &Value{}, nil })
+		_, err := l.made(t.Context(), from(1, 1), called("d"), func(k *call) (*Value, error) {
+			behind = k
+			return &Value{}, nil
+		})
 		must(t, err)
 		synctest.Wait()
 		_ = behind.spend(2 * small)
-		if err := l.take(&behind.ticket, &l.large); !errors.Is(err, context.Canceled) || !l.nothing() {
+		if err := l.take(&behind.ticket, &l.large); !errors.Is(err,
+			context.Canceled) || !l.nothing() {
 			t.Errorf("%v, left: %+v", err, &l)
 		}
 	})
@@ -151,15 +158,16 @@ func TestPlaces(t *testing.T) {
 				var all sync.WaitGroup
 				for i := range 200 {
 					all.Go(func() {
-						_, err := l.made(t.Context(), from(i%test.clients, i), called(fmt.Sprint(i)), func(k *call) (*Value, error) {
-							if err := test.f(k); err != nil {
-								return nil, err
-							}
-							most.Store(max(most.Load(), now.Add(1)))
-							<-let
-							now.Add(-1)
-							return nil, nil
-						})
+						_, err := l.made(t.Context(), from(i%test.clients, i),
+							called(fmt.Sprint(i)), func(k *call) (*Value, error) {
+								if err := test.f(k); err != nil {
+									return nil, err
+								}
+								most.Store(max(most.Load(), now.Add(1)))
+								<-let
+								now.Add(-1)
+								return nil, nil
+							})
 						if err != nil {
 							t.Error(err)
 						}
@@ -170,7 +178,10 @@ func TestPlaces(t *testing.T) {
 					t.Errorf("%d at once, want %d", n, test.want)
 				}
 				if test.want < smallPlaces {
-					if _, err := l.made(t.Context(), from(99, 1), called("another's"), func(k *call) (*Value, error) { return nil, k.spend(small) }); err != nil {
+					if _, err := l.made(t.Context(), from(99, 1), called("another's"),
+						func(k *call) (*Value, error) {
+							return nil, k.spend(small)
+						}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -193,7 +204,12 @@ func TestAskersShareTheirTurns(t *testing.T) {
 		ask := func(client int, name string) *atomic.Bool {
 			var begun atomic.Bool
 			go func() {
-				_, _ = l.made(t.Context(), from(client, 1), called(name), func(*call) (*Value, error) { begun.Store(true); <-let; return nil, nil })
+				_, _ = l.made(t.Context(), from(client, 1), called(name),
+					func(*call) (*Value, error) {
+						begun.Store(true)
+						<-let
+						return nil, nil
+					})
 			}()
 			synctest.Wait()
 			return &begun
@@ -225,24 +241,29 @@ func TestHangingDirectoryHasAShare(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 200 {
 				all.Go(func() {
-					_, _ = l.made(t.Context(), from(i, 1), called(fmt.Sprint("/dead/", i)), func(k *call) (*Value, error) {
-						err := k.spend(spent)
-						hanging.Add(1)
-						<-disk
-						return nil, err
-					})
+					_, _ = l.made(t.Context(), from(i, 1), called(fmt.Sprint("/dead/", i)),
+						func(k *call) (*Value, error) {
+							err := k.spend(spent)
+							hanging.Add(1)
+							<-disk
+							return nil, err
+						})
 				})
 			}
 			synctest.Wait()
 			began := time.Now()
 			for i := range 100 {
-				_, err := l.made(t.Context(), from(1000+i, 1), called(fmt.Sprint("/alive/", i)), func(k *call) (*Value, error) { return nil, k.spend(spent) })
+				_, err := l.made(t.Context(), from(1000+i, 1), called(fmt.Sprint("/alive/", i)),
+					func(k *call) (*Value, error) {
+						return nil, k.spend(spent)
+					})
 				must(t, err)
 			}
 			if took := time.Since(began); took > 0 { // the bubble's time
 				t.Errorf("others wait for %v", took)
 			}
-			if n, want := int(hanging.Load()), map[bool]int{false: smallPlaces / 4, true: 1}[spent > small]; n != want {
+			if n, want := int(hanging.Load()),
+				map[bool]int{false: smallPlaces / 4, true: 1}[spent > small]; n != want {
 				t.Errorf("%d hang, want %d", n, want)
 			}
 			close(disk)
@@ -266,14 +287,15 @@ func TestFirstComeFirstServed(t *testing.T) {
 		var all sync.WaitGroup
 		ask := func(client int, name string) {
 			all.Go(func() {
-				_, err := l.made(t.Context(), from(client, 1), called(name), func(k *call) (*Value, error) {
-					err := k.spend(small + 1)
-					mu.Lock()
-					order = append(order, name)
-					mu.Unlock()
-					<-let
-					return nil, err
-				})
+				_, err := l.made(t.Context(), from(client, 1), called(name),
+					func(k *call) (*Value, error) {
+						err := k.spend(small + 1)
+						mu.Lock()
+						order = append(order, name)
+						mu.Unlock()
+						<-let
+						return nil, err
+					})
 				if err != nil {
 					t.Error(err)
 				}
@@ -301,22 +323,34 @@ func TestBudgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Limiter
 		made := func(f func(k *call) error) error {
-			_, err := l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) { return nil, f(k) })
+			_, err := l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) {
+				return nil, f(k)
+			})
 			return err
 		}
-		if err := made(func(k *call) error { return k.spend(maxSpent + 1) }); !errors.Is(err, errSpent) {
+		if err := made(func(k *call) error {
+			return k.spend(maxSpent + 1)
+		}); !errors.Is(err, errSpent) {
 			t.Errorf("bytes: %v", err)
 		}
-		if err := made(func(k *call) error { <-k.ctx.Done(); return k.spend(1) }); !errors.Is(err, errTime) {
+		if err := made(func(k *call) error {
+			<-k.ctx.Done()
+			return k.spend(1)
+		}); !errors.Is(err, errTime) {
 			t.Errorf("time: %v", err)
 		}
-		hang := func(k *call) (*Value, error) { _ = k.spend(small + 1); <-k.ctx.Done(); return nil, k.ctx.Err() }
+		hang := func(k *call) (*Value, error) {
+			_ = k.spend(small + 1)
+			<-k.ctx.Done()
+			return nil, k.ctx.Err()
+		}
 		var all sync.WaitGroup
 		var waits atomic.Int32
 		for i := range 3 * largePlaces {
 			all.Go(func() {
 				began := time.Now()
-				if _, err := l.made(t.Context(), from(i, 1), called(fmt.Sprint(i)), hang); errors.Is(err, errWait) && time.Since(began) == maxWait {
+				if _, err := l.made(t.Context(), from(i, 1), called(fmt.Sprint(i)),
+					hang); errors.Is(err, errWait) && time.Since(began) == maxWait {
 					waits.Add(1)
 				}
 			})
@@ -376,7 +410,8 @@ func TestPanicInTheMaking(t *testing.T) {
 	broken := &Format{Draw: func(*Asked, *Value) ([]byte, error) { panic("drawing") }}
 	func() {
 		defer func() {
-			if p, ok := recover().(*panicked); !ok || !strings.Contains(p.Error(), "TestPanicInTheMaking") {
+			if p, ok := recover().(*panicked); !ok ||
+				!strings.Contains(p.Error(), "TestPanicInTheMaking") {
 				t.Errorf("got %v", p)
 			}
 		}()
@@ -395,15 +430,19 @@ func TestCacheOnEveryPath(t *testing.T) {
 	s := run(t, dir)
 	h := newFiles(s, 1<<20)
 	for sel, body := range map[string]string{"/d/": "kept menu", "/y.txt": "kept text"} {
-		h.Cache.put(cacheKey{of: h.Host, form: wire, selector: sel}, &Value{Body: []byte(body), Drawn: true}, s.View(t.Context()).Stamp())
+		h.Cache.put(cacheKey{of: h.Host, form: wire, selector: sel},
+			&Value{Body: []byte(body), Drawn: true}, s.View(t.Context()).Stamp())
 	}
 	var mux server.ServeMux
 	mux.Handle("/", h)
-	mux.Handle("/other/", server.HandlerFunc(func(server.ResponseWriter, *server.Request) error { return server.ErrNotFound }))
+	mux.Handle("/other/", server.HandlerFunc(func(server.ResponseWriter, *server.Request) error {
+		return server.ErrNotFound
+	}))
 	for name, handler := range map[string]server.Handler{"alone": h, "mux": &mux} {
 		for _, way := range ways(t, handler) {
 			for line, want := range map[string]string{
-				"/d/": "kept menu", "/d/\tquery": "kept menu", "/y.txt": "kept text", "/y.txt\ta b": "kept text", "/d/\tq\t": "kept menu",
+				"/d/": "kept menu", "/d/\tquery": "kept menu", "/y.txt": "kept text",
+				"/y.txt\ta b": "kept text", "/d/\tq\t": "kept menu",
 				"/d/\t+": "kept menu", "/d/\t$": "kept menu", "/y.txt\t!": "kept text",
 				"/d": "0x.txt\t/d/x.txt\th\t70\r\n.\r\n",
 			} {

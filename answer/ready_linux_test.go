@@ -53,7 +53,11 @@ func TestFilesThatAreDrawn(t *testing.T) {
 	write(t, dir, map[string]string{"large.bin": large(200)})
 	h := newFiles(run(t, dir), 0)
 	atHand(t, h, "/large.bin").Close()
-	draws := &Format{Raw: true, Draws: func(*Value) bool { return true }, Draw: func(*Asked, *Value) ([]byte, error) { return []byte("drawn"), nil }}
+	draws := &Format{Raw: true, Draws: func(*Value) bool {
+		return true
+	}, Draw: func(*Asked, *Value) ([]byte, error) {
+		return []byte("drawn"), nil
+	}}
 	for _, form := range []*Format{draws, {Seek: true}} {
 		if a, ok := h.Host.Quick(request(t, "/large.bin"), form); ok {
 			t.Errorf("%d bytes are sent", len(a.Body))
@@ -65,7 +69,8 @@ func TestFilesThatAreDrawn(t *testing.T) {
 func TestFileAtHand(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x.bin")
-	write(t, dir, map[string]string{"x.bin": large(50), "y.bin": large(50), ".robots": "Disallow: /y.bin$\n" + manyRules()})
+	write(t, dir, map[string]string{"x.bin": large(50), "y.bin": large(50),
+		".robots": "Disallow: /y.bin$\n" + manyRules()})
 	h := newFiles(run(t, dir), 1<<20)
 	if got := body(t, atHand(t, h, "/y.bin")); got != large(50) {
 		t.Errorf("%d bytes", len(got))

@@ -40,12 +40,15 @@ func TestHeading(t *testing.T) {
 			t.Errorf("%.30q: %q, want %q", text, got, want)
 		}
 	}
-	for name, want := range map[string]string{"a.md": "Below", "a.gmi": "Below", "a.txt": "First", "a": "First", "a.c": "", "a.csv": "", "a.log": "", "a.patch": "", "a.sh": ""} {
-		if got := (&Host{}).heading(name, strings.NewReader("First\n\n```\n# art\n```\n# Below\n")); got != want {
+	for name, want := range map[string]string{"a.md": "Below", "a.gmi": "Below", "a.txt": "First",
+		"a": "First", "a.c": "", "a.csv": "", "a.log": "", "a.patch": "", "a.sh": ""} {
+		if got := (&Host{}).heading(name,
+			strings.NewReader("First\n\n```\n# art\n```\n# Below\n")); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if got := (&Host{}).heading("a.md", strings.NewReader("A paragraph\nof two lines.\n\nSet\n===\n")); got != "Set" {
+	if got := (&Host{}).heading("a.md",
+		strings.NewReader("A paragraph\nof two lines.\n\nSet\n===\n")); got != "Set" {
 		t.Errorf("underlined: %q", got)
 	}
 }
@@ -57,13 +60,19 @@ func TestTitle(t *testing.T) {
 		"gophermap":       "text\n!- The root -\n!Not this\n0A label\tphlog/a.txt\n0Other\tphlog/a.txt\n0Far\t/phlog/b.txt\tfar.example\n1Sub\tsub\n0top.txt\ttop.txt\n",
 		"phlog/gophermap": "0Inner label\ta.txt\n0x\t/top.txt\th\t70\n0[TXT]  Of columns   4K  2026-01-02\td.txt\n0e.txt   4K\te.txt\n*\n", "phlog/a.txt": "First\n", "phlog/b.txt": "2026-01-01\n=====\n\nSecond\n",
 		"phlog/c.bin": "\x00", "phlog/d.txt": "D", "phlog/e.txt": "E",
-		"phlog/noext": "Text", "tagged/gophertag": "Tagged\n", "tagged/x.txt": "", "sub/x": "\x00\x01", "m.gph": "!A map\n", "top.txt": "Top\n", ".footer": " \x1b[1mAnn\x07 of\r\nmore\n",
+		"phlog/noext": "Text", "tagged/gophertag": "Tagged\n", "tagged/x.txt": "",
+		"sub/x": "\x00\x01", "m.gph": "!A map\n", "top.txt": "Top\n",
+		".footer": " \x1b[1mAnn\x07 of\r\nmore\n",
 	})
 	tree := run(t, dir)
-	q := &Asked{Host: &Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70}, View: tree.View(t.Context())}
+	q := &Asked{Host: &Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70},
+		View: tree.View(t.Context())}
 	for name, want := range map[string]string{
-		".": "The root", "phlog/a.txt": "Inner label", "phlog/b.txt": "Second", "phlog/c.bin": "c.bin", "phlog/d.txt": "Of columns", "phlog/e.txt": "E", "phlog/noext": "Text", "phlog": "phlog",
-		"tagged": "Tagged", "tagged/x.txt": "x.txt", "sub": "Sub", "sub/x": "x", "m.gph": "m.gph", "top.txt": "Top",
+		".": "The root", "phlog/a.txt": "Inner label", "phlog/b.txt": "Second",
+		"phlog/c.bin": "c.bin", "phlog/d.txt": "Of columns", "phlog/e.txt": "E",
+		"phlog/noext": "Text", "phlog": "phlog",
+		"tagged": "Tagged", "tagged/x.txt": "x.txt", "sub": "Sub", "sub/x": "x", "m.gph": "m.gph",
+		"top.txt": "Top",
 	} {
 		f, err := q.View.Lookup(name)
 		must(t, err)
@@ -72,7 +81,8 @@ func TestTitle(t *testing.T) {
 		}
 		must(t, f.Close())
 	}
-	for name, want := range map[string]string{"top.txt": "Top\n true", "phlog/b.txt": "2026- false", "phlog/c.bin": " false", "none": " false"} {
+	for name, want := range map[string]string{"top.txt": "Top\n true", "phlog/b.txt": "2026- false",
+		"phlog/c.bin": " false", "none": " false"} {
 		if text, whole, _ := q.Read(name, 5); fmt.Sprint(text, " ", whole) != want {
 			t.Errorf("%s begins with %q, %v", name, text, whole)
 		}
@@ -93,11 +103,16 @@ func TestURLs(t *testing.T) {
 		r                 server.Request
 		gopher, site, own string
 	}{
-		{server.Request{Host: "h", Port: 70}, "gopher://h/0/a%20b", "http://h:70/a%20b", "gopher://h/0/a%20b"},
-		{server.Request{Host: "h", Port: 80}, "gopher://h:80/0/a%20b", "http://h/a%20b", "gopher://h:80/0/a%20b"},
-		{server.Request{Host: "::1", Port: 443, TLS: true}, "gophers://[::1]:443/0/a%20b", "https://[::1]/a%20b", "gophers://[::1]:443/0/a%20b"},
-		{server.Request{Host: "::1", Port: 70, TLS: true, Protocol: "gemini", Local: netip.MustParseAddrPort("[::1]:1965")}, "gopher://[::1]/0/a%20b", "https://[::1]:70/a%20b", "gemini://[::1]/a%20b"},
-		{server.Request{Host: "h", Port: 70, Protocol: "nex", Local: netip.MustParseAddrPort("[::1]:1901")}, "gopher://h/0/a%20b", "http://h:70/a%20b", "nex://h:1901/a%20b"},
+		{server.Request{Host: "h", Port: 70}, "gopher://h/0/a%20b", "http://h:70/a%20b",
+			"gopher://h/0/a%20b"},
+		{server.Request{Host: "h", Port: 80}, "gopher://h:80/0/a%20b", "http://h/a%20b",
+			"gopher://h:80/0/a%20b"},
+		{server.Request{Host: "::1", Port: 443, TLS: true}, "gophers://[::1]:443/0/a%20b",
+			"https://[::1]/a%20b", "gophers://[::1]:443/0/a%20b"},
+		{server.Request{Host: "::1", Port: 70, TLS: true, Protocol: "gemini",
+			Local: netip.MustParseAddrPort("[::1]:1965")}, "gopher://[::1]/0/a%20b", "https://[::1]:70/a%20b", "gemini://[::1]/a%20b"},
+		{server.Request{Host: "h", Port: 70, Protocol: "nex",
+			Local: netip.MustParseAddrPort("[::1]:1901")}, "gopher://h/0/a%20b", "http://h:70/a%20b", "nex://h:1901/a%20b"},
 	} {
 		for form, want := range map[*Format]string{nil: tt.own, {}: tt.own, {Web: true}: tt.site} {
 			if got := (&Asked{Request: &tt.r, Format: form}).URL('0', "/a b"); got != want {
@@ -117,10 +132,15 @@ func TestURLs(t *testing.T) {
 func TestTarget(t *testing.T) {
 	q := &Asked{Request: &server.Request{Host: "h", Port: 70}}
 	for line, want := range map[string]Target{
-		"0A\t/a.txt\th\t70": {Path: "/a.txt"}, "1A\ta/\tH\t70": {Path: "/a/"}, "1A\t\th\t70": {Path: "/"}, "7A\t/search\th\t70": {Path: "/search", Asks: true},
-		"0A\t/a b\tfar\t70": {URL: "gopher://far/0/a%20b"}, "1A\t/\tfar\t7070": {URL: "gopher://far:7070/"}, "0A\t/a\th\t71": {URL: "gopher://h:71/0/a"},
-		"7A\t/s\tfar\t70": {URL: "gopher://far/7/s", Asks: true}, "hA\tURL:https://x.org/\th\t70": {URL: "https://x.org/"}, "hA\tURL:javascript:x\th\t70": {},
-		"8A\tguest\tbbs\t23": {URL: "telnet://bbs:23"}, "2A\tcso\tx\t105": {}, "iA\t/a\th\t70": {}, "3A\t/a\th\t70": {}, "0A\t//x.org/\th\t70": {},
+		"0A\t/a.txt\th\t70": {Path: "/a.txt"}, "1A\ta/\tH\t70": {Path: "/a/"},
+		"1A\t\th\t70": {Path: "/"}, "7A\t/search\th\t70": {Path: "/search", Asks: true},
+		"0A\t/a b\tfar\t70":             {URL: "gopher://far/0/a%20b"},
+		"1A\t/\tfar\t7070":              {URL: "gopher://far:7070/"},
+		"0A\t/a\th\t71":                 {URL: "gopher://h:71/0/a"},
+		"7A\t/s\tfar\t70":               {URL: "gopher://far/7/s", Asks: true},
+		"hA\tURL:https://x.org/\th\t70": {URL: "https://x.org/"}, "hA\tURL:javascript:x\th\t70": {},
+		"8A\tguest\tbbs\t23": {URL: "telnet://bbs:23"}, "2A\tcso\tx\t105": {}, "iA\t/a\th\t70": {},
+		"3A\t/a\th\t70": {}, "0A\t//x.org/\th\t70": {},
 	} {
 		it, err := menu.ParseItem(line)
 		must(t, err)

@@ -22,7 +22,8 @@ type way struct {
 func ways(t testing.TB, h server.Handler) []way {
 	t.Helper()
 	s := func() *server.Server {
-		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour}
+		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1,
+			RequestTimeout: time.Hour}
 	}
 	plain := s()
 	plain.TLS = certificate(t)
@@ -36,7 +37,8 @@ func ways(t testing.TB, h server.Handler) []way {
 			return exchange(t, dialTLS(t, addr), request)
 		}},
 		{"proxy", func(request string) string {
-			return exchange(t, dial(t, behind), "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"+request)
+			return exchange(t, dial(t, behind),
+				"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"+request)
 		}},
 		{"inetd", func(request string) string {
 			client, conn := net.Pipe()

@@ -55,7 +55,8 @@ func TestCompareWorstFirst(t *testing.T) {
 }
 
 func TestPrintableKeepsText(t *testing.T) {
-	for _, s := range []string{"", "plain", "Grüße, 世界 – «x»", "a\u00a0b", "\ufffd", `back\slash "quoted"`} {
+	for _, s := range []string{"", "plain", "Grüße, 世界 – «x»", "a\u00a0b", "\ufffd",
+		`back\slash "quoted"`} {
 		if got := diag.Printable(s); got != s {
 			t.Errorf("Printable(%q) = %q", s, got)
 		}

@@ -36,10 +36,12 @@ type dirEntry struct {
 	mode fs.FileMode
 }
 
-func (e dirEntry) Name() string               { return e.name }
-func (e dirEntry) IsDir() bool                { return e.mode.IsDir() }
-func (e dirEntry) Type() fs.FileMode          { return e.mode.Type() }
-func (e dirEntry) Info() (fs.FileInfo, error) { panic("an entry was looked up") }
+func (e dirEntry) Name() string      { return e.name }
+func (e dirEntry) IsDir() bool       { return e.mode.IsDir() }
+func (e dirEntry) Type() fs.FileMode { return e.mode.Type() }
+func (e dirEntry) Info() (fs.FileInfo, error) {
+	panic("an entry was looked up")
+}
 
 // large returns a tree of n files whose names end in ext.
 func large(n int, ext string) listFS {
@@ -52,21 +54,24 @@ func large(n int, ext string) listFS {
 
 func TestAbuseNames(t *testing.T) {
 	fsys := listFS{MapFS: fstest.MapFS{}}
-	for _, name := range []string{"a\tb", "a\rb", "a\nb", "a\x1bb", "a\x00", "\x7f", "a\u009b", "\xff\x9b", "latin1-\xe4", strings.Repeat("x", 256), ".", "..", ".x", "", "ok.txt"} {
+	for _, name := range []string{"a\tb", "a\rb", "a\nb", "a\x1bb", "a\x00", "\x7f", "a\u009b",
+		"\xff\x9b", "latin1-\xe4", strings.Repeat("x", 256), ".", "..", ".x", "", "ok.txt"} {
 		fsys.entries = append(fsys.entries, dirEntry{name: name})
 	}
 	m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, ".")
 	if got := show(m); got != "0ok.txt\t/ok.txt\n" {
 		t.Errorf("got\n%q", got)
 	}
-	if len(m.Problems) != 1 || !strings.Contains(m.Problems[0].String(), "10 names not listed") || strings.ContainsFunc(m.Problems[0].String(), unicode.IsControl) {
+	if len(m.Problems) != 1 || !strings.Contains(m.Problems[0].String(), "10 names not listed") ||
+		strings.ContainsFunc(m.Problems[0].String(), unicode.IsControl) {
 		t.Errorf("problems %q", problems(m))
 	}
 }
 
 func TestAbuseGophertag(t *testing.T) {
 	for tag, want := range map[string]string{
-		"a\tb": "a       b", "a\x1b[1mb": "ab", "a\x1bb": "a b", "Caf\xe9": "Café", "a\rb\nc": "a b", "\ufeffa\r\nb": "a", "": "d", "\n\n": "d", "a\x00": "a ",
+		"a\tb": "a       b", "a\x1b[1mb": "ab", "a\x1bb": "a b", "Caf\xe9": "Café",
+		"a\rb\nc": "a b", "\ufeffa\r\nb": "a", "": "d", "\n\n": "d", "a\x00": "a ",
 		strings.Repeat("x", 1<<20): strings.Repeat("x", 512),
 	} {
 		fsys := tree(map[string]string{"d/gophertag": tag})
@@ -78,7 +83,8 @@ func TestAbuseGophertag(t *testing.T) {
 }
 
 func TestAbuseMapIncludesItself(t *testing.T) {
-	fsys := tree(map[string]string{"gophermap": "a\n=gophermap\n=b\nz\n", "b": "b\n=./gophermap\n=/b\n"})
+	fsys := tree(map[string]string{"gophermap": "a\n=gophermap\n=b\nz\n",
+		"b": "b\n=./gophermap\n=/b\n"})
 	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
 	if got := show(m); got != "ia\nib\niz\n" {
 		t.Errorf("got\n%s", got)
@@ -115,18 +121,21 @@ func TestAbuseIncludeBomb(t *testing.T) {
 func TestAbuseMegabyteLine(t *testing.T) {
 	fsys := tree(map[string]string{"gophermap": "a\n" + strings.Repeat("x", 1<<20-10) + "\nb\n"})
 	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
-	if got := show(m); got != "ia\nib\n" || problem(m.Problems[0]) != "gophermap:2: a line of more than 4096 bytes is left out" {
+	if got := show(m); got != "ia\nib\n" ||
+		problem(m.Problems[0]) != "gophermap:2: a line of more than 4096 bytes is left out" {
 		t.Errorf("got %q, %q", got, problems(m))
 	}
 	fsys = tree(map[string]string{"gophermap": "a\n" + strings.Repeat("x", 5<<20) + "\nb\n"})
 	m = mustMenu(t, menu.Builder{FS: fsys}, ".")
-	if got := show(m); got != "ia\ni... and more: this menu is longer than 4 MiB\n" || problem(m.Problems[0]) != "gophermap: maps of more than 4 MiB: the rest is left out" {
+	if got := show(m); got != "ia\ni... and more: this menu is longer than 4 MiB\n" ||
+		problem(m.Problems[0]) != "gophermap: maps of more than 4 MiB: the rest is left out" {
 		t.Errorf("got %.100q, %q", got, problems(m))
 	}
 }
 
 func TestAbuseHugeMaps(t *testing.T) {
-	files := map[string]string{"gophermap": strings.Repeat("\n", 50) + strings.Repeat("=x\n", 100), "x": strings.Repeat("\n", 1<<20)}
+	files := map[string]string{"gophermap": strings.Repeat("\n", 50) + strings.Repeat("=x\n", 100),
+		"x": strings.Repeat("\n", 1<<20)}
 	m := mustMenu(t, menu.Builder{FS: tree(files)}, ".")
 	if n := len(m.Items); n != 100_001 || m.Items[n-1].Label != "... and more" {
 		t.Errorf("%d items, the last %+v", n, m.Items[n-1])
@@ -165,7 +174,8 @@ func TestAbuseManyLongNames(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	m, err := (&menu.Builder{FS: fsys}).Menu(context.Background(), fsys.at)
 	runtime.ReadMemStats(&after)
-	if err != nil || len(m.Items) < 3000 || m.Items[len(m.Items)-1].Label != "... and more" || !strings.Contains(problem(m.Problems[0]), "15 MiB") {
+	if err != nil || len(m.Items) < 3000 || m.Items[len(m.Items)-1].Label != "... and more" ||
+		!strings.Contains(problem(m.Problems[0]), "15 MiB") {
 		t.Fatalf("%d items, %v, %v", len(m.Items), err, m.Problems)
 	}
 	if n := len(m.AppendTo(nil)); n > 15<<20+100 {
@@ -186,9 +196,11 @@ func TestAbuseManyProblems(t *testing.T) {
 
 func TestAbuseManyGlobs(t *testing.T) {
 	fsys := large(100, ".txt")
-	fsys.MapFS["gophermap"] = &fstest.MapFile{Data: []byte(strings.Repeat("?*-1.txt\t\n", 1000) + "*\n")}
+	fsys.MapFS["gophermap"] = &fstest.MapFile{Data: []byte(strings.Repeat("?*-1.txt\t\n",
+		1000) + "*\n")}
 	m := mustMenu(t, menu.Builder{FS: fsys}, ".")
-	if n := len(m.Items); n != 100+900+99 || problem(m.Problems[0]) != "gophermap:101: more than 100 patterns" {
+	if n := len(m.Items); n != 100+900+99 ||
+		problem(m.Problems[0]) != "gophermap:101: more than 100 patterns" {
 		t.Errorf("%d items, %v", n, m.Problems[0])
 	}
 }
@@ -210,7 +222,9 @@ func TestAbuseManyPatterns(t *testing.T) {
 			t.Errorf("%s: %d items: the listing is missing", name, n)
 		}
 		told := func(what string) bool {
-			return slices.ContainsFunc(m.Problems, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, what) })
+			return slices.ContainsFunc(m.Problems, func(d diag.Diagnostic) bool {
+				return strings.Contains(d.Message, what)
+			})
 		}
 		limit := "too many to be compared"
 		if name == "of two places" {
@@ -225,7 +239,8 @@ func TestAbuseManyPatterns(t *testing.T) {
 // A menu that nobody waits for any more is not made to its end.
 func TestMenuEndsWithItsContext(t *testing.T) {
 	cause := errors.New("the client is gone")
-	for name, text := range map[string]string{"listing": "", "map": strings.Repeat("x\n", 100_000), "patterns": strings.Repeat("?*x\t\n", 100)} {
+	for name, text := range map[string]string{"listing": "", "map": strings.Repeat("x\n", 100_000),
+		"patterns": strings.Repeat("?*x\t\n", 100)} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		fsys := &countingFS{listFS: large(60_000, ""), cancel: func() { cancel(cause) }}
 		if text != "" {
@@ -275,7 +290,8 @@ func FuzzGophermap(f *testing.F) {
 		fsys["d/.abstract"] = &fstest.MapFile{Data: []byte(other)}
 		seen := seenFS{fsys, map[string]bool{}}
 		m := mustMenu(t, menu.Builder{FS: seen, Host: "our.example", Port: 70}, "d") // checks each line
-		if n := 20 * (1 + strings.Count(text, "\n")) * (1 + 20*strings.Count(other, "\n")); len(m.Items) > n+20 {
+		if n := 20 * (1 + strings.Count(text, "\n")) * (1 +
+			20*strings.Count(other, "\n")); len(m.Items) > n+20 {
 			t.Fatalf("%d items", len(m.Items))
 		}
 		for _, it := range m.Items {
@@ -285,7 +301,8 @@ func FuzzGophermap(f *testing.F) {
 		}
 		for file := range seen.names {
 			known := regexp.MustCompile(`^(.*/)?(\.gophermap|\.names|\.Links|\.abstract|\.cap(/[^/.][^/]*)?)$`).MatchString(file)
-			if strings.HasPrefix(file, "/") || strings.Contains("/"+file, "/.") && file != "." && !known {
+			if strings.HasPrefix(file, "/") ||
+				strings.Contains("/"+file, "/.") && file != "." && !known {
 				t.Fatalf("%q was looked at", file)
 			}
 		}

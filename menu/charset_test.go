@@ -11,13 +11,17 @@ import (
 
 func TestLooksLikeLatin1(t *testing.T) {
 	for text, want := range map[string]bool{
-		"plain": false, "": false, "ünï": false, "a caf\xe9": true, "cut in two: \xc3": false, "\x82\xe9": false,
-		"Gr\xfc\xdfe aus K\xf6ln": true, "Ol\xe9, \xbfqu\xe9 tal?": true, "it\x92s": true, "caf\xe9": true, "caf\xe9, ol\xe9, d\xe9j \xdb\xdb\xdb": true, "caf\xe9, ol\xe9 \xdb\xdb\xdb": false, "a\xe9\x80\xe9\xe9b": false,
+		"plain": false, "": false, "ünï": false, "a caf\xe9": true, "cut in two: \xc3": false,
+		"\x82\xe9":                false,
+		"Gr\xfc\xdfe aus K\xf6ln": true, "Ol\xe9, \xbfqu\xe9 tal?": true, "it\x92s": true,
+		"caf\xe9": true, "caf\xe9, ol\xe9, d\xe9j \xdb\xdb\xdb": true,
+		"caf\xe9, ol\xe9 \xdb\xdb\xdb": false, "a\xe9\x80\xe9\xe9b": false,
 		"\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0":                           false, // Cyrillic
 		"\xc9\xcd\xcd\xcd\xcd\xbb\n\xba hi \xba\n\xc8\xcd\xcd\xcd\xcd\xbc": false, // a box of DOS
 		"\xdb\xdb\xdb\xb2\xb1\xb0 ART":                                     false,
 	} {
-		if got := menu.CharsetAuto.Of("a.txt", []byte(text), true); (got == menu.CharsetLatin1) != want {
+		if got := menu.CharsetAuto.Of("a.txt", []byte(text),
+			true); (got == menu.CharsetLatin1) != want {
 			t.Errorf("%q: %s, want %t", text, got.Label(), want)
 		}
 	}
@@ -29,11 +33,14 @@ func TestCharsets(t *testing.T) {
 	for _, row := range []struct{ set, name, text, label, want string }{
 		{"auto", "a.txt", "ä", "utf-8", "ä"},
 		{"latin1", "a.txt", "ä", "utf-8", "ä"},
-		{"koi8-r", "a.txt", strings.Repeat("ä", 20) + "\xc3", "utf-8", strings.Repeat("ä", 20) + "\xc3"},
-		{"latin1", "a.txt", strings.Repeat("ä", 20) + "\xe9\xe9", "windows-1252", strings.Repeat("Ã¤", 20) + "éé"},
+		{"koi8-r", "a.txt", strings.Repeat("ä", 20) + "\xc3", "utf-8",
+			strings.Repeat("ä", 20) + "\xc3"},
+		{"latin1", "a.txt", strings.Repeat("ä", 20) + "\xe9\xe9", "windows-1252",
+			strings.Repeat("Ã¤", 20) + "éé"},
 		{"latin1", "a.txt", "\xdb\xdb", "windows-1252", "ÛÛ"},
 		{"utf-8", "a.txt", "caf\xe9", "unknown-8bit", "caf\xe9"},
-		{"auto", "a.txt", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb", "unknown-8bit", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb"},
+		{"auto", "a.txt", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb", "unknown-8bit",
+			"\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb"},
 		{"koi8-r", "a.txt", "\xfa\xc1\xc7\xcf\xcc\xcf\xd7\xcf\xcb", "koi8-r", "Заголовок"},
 		{"cp1251", "a.txt", "\xd7\xe0\xe9", "windows-1251", "Чай"},
 		{"Shift-JIS", "a.txt", "\x83\\\x95\\", "shift_jis", "ソ表"},
@@ -51,7 +58,8 @@ func TestCharsets(t *testing.T) {
 		}
 		c := set.Of(row.name, []byte(row.text), true)
 		read, _ := io.ReadAll(c.Reader(strings.NewReader(row.text)))
-		if got := string(c.Decode([]byte(row.text))); c.Label() != row.label || got != row.want || string(read) != got {
+		if got := string(c.Decode([]byte(row.text))); c.Label() != row.label || got != row.want ||
+			string(read) != got {
 			t.Errorf("%s, %s %q: %s, %q, %q", row.set, row.name, row.text, c.Label(), got, read)
 		}
 	}
@@ -64,8 +72,10 @@ func TestCharsets(t *testing.T) {
 
 // The beginning of a text may end within a character.
 func TestConvertsBeginning(t *testing.T) {
-	for text, want := range map[string]bool{"cut in tw\xc3": false, "cut \xe2\x82": false, "\xf0\x9f\x98": false, "a caf\xe9 and caf\xe9": true, "ol\xe9, caf\xc3": true} {
-		if got := menu.CharsetAuto.Of("a.txt", []byte(text), false); (got == menu.CharsetLatin1) != want {
+	for text, want := range map[string]bool{"cut in tw\xc3": false, "cut \xe2\x82": false,
+		"\xf0\x9f\x98": false, "a caf\xe9 and caf\xe9": true, "ol\xe9, caf\xc3": true} {
+		if got := menu.CharsetAuto.Of("a.txt", []byte(text),
+			false); (got == menu.CharsetLatin1) != want {
 			t.Errorf("%q: %s, want %t", text, got.Label(), want)
 		}
 	}
@@ -76,7 +86,8 @@ func FuzzFromLatin1(f *testing.F) {
 	f.Add("\x80\x99\x9f\xa0\xff")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := menu.FromLatin1(s)
-		if !utf8.ValidString(got) || utf8.RuneCountInString(got) != len(s) || s == "\x80\x99\x9f\xa0\xff" && got != "€™Ÿ\u00a0ÿ" {
+		if !utf8.ValidString(got) || utf8.RuneCountInString(got) != len(s) ||
+			s == "\x80\x99\x9f\xa0\xff" && got != "€™Ÿ\u00a0ÿ" {
 			t.Fatalf("%q became %q", s, got)
 		}
 	})

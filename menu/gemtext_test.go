@@ -11,11 +11,13 @@ import (
 // The menu of a capsule is what its index.gmi says: no mark of a gophermap counts, and the
 // tree determines what a link leads to.
 func TestCapsule(t *testing.T) {
-	fsys := tree(map[string]string{"about.gmi": "# About", "log/index.gmi": "# Log", "log/1.gmi": "x", "a b.txt": "x", "pic.png": "x", "unlinked.txt": "x", "made.cgi": "x"})
+	fsys := tree(map[string]string{"about.gmi": "# About", "log/index.gmi": "# Log",
+		"log/1.gmi": "x", "a b.txt": "x", "pic.png": "x", "unlinked.txt": "x", "made.cgi": "x"})
 	long := strings.Repeat("many words and more ", 6)
 	rows := []struct{ line, want string }{
 		{"# A capsule", "i# A capsule\n"},
-		{"* item\n=x\n!y\n-about.gmi\n:txt=9\n*\n~\n%", "i* item\ni=x\ni!y\ni-about.gmi\ni:txt=9\ni*\ni~\ni%\n"},
+		{"* item\n=x\n!y\n-about.gmi\n:txt=9\n*\n~\n%",
+			"i* item\ni=x\ni!y\ni-about.gmi\ni:txt=9\ni*\ni~\ni%\n"},
 		{"=> about.gmi About", "0About\t/about.gmi\n"},
 		{"=> /log", "1/log\t/log/\n"},
 		{"=>log/index.gmi\tThe log", "1The log\t/log/\n"},
@@ -31,7 +33,8 @@ func TestCapsule(t *testing.T) {
 		{"=> gemini://our.example/log Ours", "1Ours\t/log/\n"},
 		{"=> gemini://our.example Root", "1Root\t/\n"},
 		{"=>", "i=>\n"},
-		{"```\n=> about.gmi\n# no heading  \n\n```\n=> about.gmi", "i=> about.gmi\ni# no heading  \ni\n0about.gmi\t/about.gmi\n"},
+		{"```\n=> about.gmi\n# no heading  \n\n```\n=> about.gmi",
+			"i=> about.gmi\ni# no heading  \ni\n0about.gmi\t/about.gmi\n"},
 		{long, "imany words and more many words and more many words and more many words\niand more many words and more many words and more\n"},
 		{"* " + long[:79], "i* many words and more many words and more many words and more many\ni  words and more\n"},
 		{"> " + long[:79], "i> many words and more many words and more many words and more many\ni> words and more\n"},

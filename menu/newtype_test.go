@@ -21,7 +21,8 @@ import (
 // A row is all that a new type needs: gophermaps, listings, what people read of it, and
 // browsers, which may ask for it by its type.
 func TestNewItemType(t *testing.T) {
-	tree := fstest.MapFS{"gophermap": {Data: []byte("~A tilde\tx.bin\n*\n")}, "x.bin": {Data: []byte("x")}, "y.TIL": {}}
+	tree := fstest.MapFS{"gophermap": {Data: []byte("~A tilde\tx.bin\n*\n")},
+		"x.bin": {Data: []byte("x")}, "y.TIL": {}}
 	get := browser(t, tree)
 	if _, typed := get("/~/x.bin"); typed {
 		t.Error("a browser may ask for a type that is not known")
@@ -29,7 +30,8 @@ func TestNewItemType(t *testing.T) {
 	defer menu.AddType('~', "tilde", "til")()
 	b := menu.Builder{FS: tree, Host: "h", Port: 70}
 	m, err := b.Menu(t.Context(), ".")
-	want := []menu.Item{{Type: '~', Label: "A tilde", Selector: "/x.bin", Host: "h", Port: 70}, {Type: '~', Label: "y.TIL", Selector: "/y.TIL", Host: "h", Port: 70}}
+	want := []menu.Item{{Type: '~', Label: "A tilde", Selector: "/x.bin", Host: "h", Port: 70},
+		{Type: '~', Label: "y.TIL", Selector: "/y.TIL", Host: "h", Port: 70}}
 	if err != nil || !reflect.DeepEqual(m.Items, want) {
 		t.Errorf("%+v, %v", m.Items, err)
 	}
@@ -52,8 +54,12 @@ func TestNewItemType(t *testing.T) {
 func browser(t *testing.T, tree fstest.MapFS) func(path string) (body string, found bool) {
 	s := holes.FS(tree, holes.Config{})
 	host := &answer.Host{Site: s}
-	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return &web.Pages{Host: host}, r }}
-	addr := treetest.Serve(t, (&server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve}).Serve)
+	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler,
+		*server.Request) {
+		return &web.Pages{Host: host}, r
+	}}
+	addr := treetest.Serve(t,
+		(&server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve}).Serve)
 	treetest.Run(t, s.Run)
 	_, err := s.Snapshot(t.Context())
 	treetest.Must(t, err)

@@ -14,15 +14,20 @@ import (
 func TestAbusePrograms(t *testing.T) {
 	const source = "#!/bin/sh\nPASSWORD=secret\n"
 	files := map[string]string{
-		"prog": source, "date.sh": source, "elf": "\x7fELFsecret", "x.cgi": source, "x.DCGI": source, "plain.cgi": "secret\n", "cgi-bin/guest": source,
-		"text": "=prog\n", "blob": "secret\x00", "sub/gophermap": source, "sub/a.txt": "a", "gph/index.gph": source, "inner": "In\n=../../prog\n",
-		"bom": "\ufeff" + source, "utf16": "\xff\xfe" + strings.Join(strings.Split(source, ""), "\x00"),
+		"prog": source, "date.sh": source, "elf": "\x7fELFsecret", "x.cgi": source,
+		"x.DCGI": source, "plain.cgi": "secret\n", "cgi-bin/guest": source,
+		"text": "=prog\n", "blob": "secret\x00", "sub/gophermap": source, "sub/a.txt": "a",
+		"gph/index.gph": source, "inner": "In\n=../../prog\n",
+		"bom":   "\ufeff" + source,
+		"utf16": "\xff\xfe" + strings.Join(strings.Split(source, ""), "\x00"),
 	}
 	for _, tt := range []struct{ line, want, problem string }{
 		{"=prog", "", `gophermap:2: a command, which is not run: "prog"`},
-		{"=./date.sh -u secret", "", `gophermap:2: no file to include, and a command is not run: "./date.sh -u secret"`},
+		{"=./date.sh -u secret", "",
+			`gophermap:2: no file to include, and a command is not run: "./date.sh -u secret"`},
 		{"=uptime -p", "", `gophermap:2: no file to include, and a command is not run: "uptime -p"`},
-		{"=/usr/bin/uptime", "", `gophermap:2: no file to include, and a command is not run: "/usr/bin/uptime"`},
+		{"=/usr/bin/uptime", "",
+			`gophermap:2: no file to include, and a command is not run: "/usr/bin/uptime"`},
 		{"=elf", "", `gophermap:2: a command, which is not run: "elf"`},
 		{"=blob", "", `gophermap:2: a command, which is not run: "blob"`},
 		{"=x.cgi", "", `gophermap:2: a command, which is not run: "x.cgi"`},
@@ -32,7 +37,8 @@ func TestAbusePrograms(t *testing.T) {
 		{"=bom", "", `gophermap:2: a command, which is not run: "bom"`},
 		{"=utf16", "", `gophermap:2: a command, which is not run: "utf16"`},
 		{"=cgi-bin/guest", "", `gophermap:2: a command, which is not run: "cgi-bin/guest"`},
-		{"7Guests\t/cgi-bin/guest?x", "iGuests\n", `gophermap:2: a link to a program: "/cgi-bin/guest?x"`},
+		{"7Guests\t/cgi-bin/guest?x", "iGuests\n",
+			`gophermap:2: a link to a program: "/cgi-bin/guest?x"`},
 		{"7Count\tprog?x", "iCount\n", `gophermap:2: a link to a program: "prog?x"`},
 		{"1Count\t/date.sh", "iCount\n", `gophermap:2: a link to a program: "/date.sh"`},
 		{"0Read\tdate.sh", "0Read\t/date.sh\n", ""},
@@ -48,13 +54,16 @@ func TestAbusePrograms(t *testing.T) {
 		if got != "iHi\n"+tt.want || strings.Contains(got, "secret") {
 			t.Errorf("%q makes\n%s", tt.line, got)
 		}
-		if list := problems(m); len(list) > 0 && list[0] != tt.problem || len(list) == 0 && tt.problem != "" {
+		if list := problems(m); len(list) > 0 && list[0] != tt.problem ||
+			len(list) == 0 && tt.problem != "" {
 			t.Errorf("%q: problems %q, want %q", tt.line, list, tt.problem)
 		}
 	}
 	for _, dir := range []string{"sub", "gph"} {
 		m := mustMenu(t, menu.Builder{FS: tree(files), Host: "our.example", Port: 70}, dir)
-		if show(m) != "iThe menu here is made by a program, which this server does not run.\n" || len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram || m.Problems[0].Line != 1 {
+		if show(m) != "iThe menu here is made by a program, which this server does not run.\n" ||
+			len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram ||
+			m.Problems[0].Line != 1 {
 			t.Errorf("%s: %q, problems %v", dir, show(m), m.Problems)
 		}
 	}
@@ -62,15 +71,20 @@ func TestAbusePrograms(t *testing.T) {
 
 // A gophertag, a map or an abstract that is a program shows nothing of itself.
 func TestAbuseProgramsAsSources(t *testing.T) {
-	for _, source := range []string{"#!/bin/sh secret\nsecret\n", "\ufeff#!/bin/sh secret\r\nsecret\r\n", "\x7fELFsecret", "\xfe\xff\x00#\x00! secret\n"} {
-		for _, file := range []string{"d/gophertag", "d/gophermap", "d/index.gph", "d/.gophermap", "d/.abstract", "d/.Links", "d/.cap/a.txt"} {
-			b := menu.Builder{FS: tree(map[string]string{"d/a.txt": "a", file: source + "Name=secret\nPath=./secret\n"}), Host: "our.example", Port: 70}
+	for _, source := range []string{"#!/bin/sh secret\nsecret\n",
+		"\ufeff#!/bin/sh secret\r\nsecret\r\n", "\x7fELFsecret", "\xfe\xff\x00#\x00! secret\n"} {
+		for _, file := range []string{"d/gophertag", "d/gophermap", "d/index.gph", "d/.gophermap",
+			"d/.abstract", "d/.Links", "d/.cap/a.txt"} {
+			b := menu.Builder{FS: tree(map[string]string{"d/a.txt": "a",
+				file: source + "Name=secret\nPath=./secret\n"}), Host: "our.example", Port: 70}
 			for _, dir := range []string{".", "d"} {
 				m := mustMenu(t, b, dir)
 				if strings.Contains(show(m), "secret") {
 					t.Errorf("%q in %s makes\n%s", source, file, show(m))
 				}
-				if reports := dir == "." == (file == "d/gophertag"); reports && (len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram || m.Problems[0].File != file || m.Problems[0].Line != 1) {
+				if reports := dir == "." == (file == "d/gophertag"); reports &&
+					(len(m.Problems) != 1 || m.Problems[0].Code != menu.CodeProgram ||
+						m.Problems[0].File != file || m.Problems[0].Line != 1) {
 					t.Errorf("%q in %s: problems %v", source, file, m.Problems)
 				}
 			}
@@ -131,10 +145,12 @@ func TestSources(t *testing.T) {
 	if len(got.Interpreted) > 0 {
 		t.Errorf("given to an interpreter: %q", got.Interpreted)
 	}
-	if want := []string{"d/esc%61ped", "d/escaped", "d/none", "d/script", "inc/prog", "out"}; !slices.Equal(got.Linked, want) {
+	if want := []string{"d/esc%61ped", "d/escaped", "d/none", "d/script", "inc/prog",
+		"out"}; !slices.Equal(got.Linked, want) {
 		t.Errorf("linked %q, want %q", got.Linked, want)
 	}
-	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x script", "d/script", "inc/prog", "usr/bin/uptime"}; !slices.Equal(got.Included, want) {
+	if want := []string{"d/b.txt", "d/more", "d/other", "d/other -x script", "d/script", "inc/prog",
+		"usr/bin/uptime"}; !slices.Equal(got.Included, want) {
 		t.Errorf("got %q, want %q", got.Included, want)
 	}
 	var lines []string

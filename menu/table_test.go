@@ -36,7 +36,8 @@ func TestTypeNames(t *testing.T) {
 }
 
 func TestCompareNames(t *testing.T) {
-	want := []string{"", "-x", "0", "00", "01", "1", "2", "10", "A", "a", "a01", "a1", "a1b", "a2", "A10", "a10b", "a100", "ab", "B", "b", "file 9", "file 10", "z", "ä"}
+	want := []string{"", "-x", "0", "00", "01", "1", "2", "10", "A", "a", "a01", "a1", "a1b", "a2",
+		"A10", "a10b", "a100", "ab", "B", "b", "file 9", "file 10", "z", "ä"}
 	for i, a := range want {
 		for j, b := range want {
 			if got := compareNames(a, b); got < 0 != (i < j) || got > 0 != (i > j) {
@@ -56,7 +57,8 @@ func FuzzCompareNames(f *testing.F) {
 	f.Add("000001x", "1X", "\xff")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		ab, bc, ac := compareNames(a, b), compareNames(b, c), compareNames(a, c)
-		if ab != -compareNames(b, a) || (ab == 0) != (a == b) || ab < 0 && bc < 0 && ac >= 0 || ab > 0 && bc > 0 && ac <= 0 {
+		if ab != -compareNames(b, a) || (ab == 0) != (a == b) || ab < 0 && bc < 0 && ac >= 0 ||
+			ab > 0 && bc > 0 && ac <= 0 {
 			t.Errorf("%q, %q, %q: %d, %d, %d", a, b, c, ab, bc, ac)
 		}
 	})

@@ -17,16 +17,24 @@ func TestAliases(t *testing.T) {
 		want            string // a line of the file
 		denied, allowed string // selectors
 	}{
-		{"/: Disallow: /phlog/drafts/", "/blog/", "/phlog/", "Disallow: /blog/", "/blog/a.txt", "/phlog/a.txt"},
-		{"/secret/: Disallow: /", "/sub/inn/", "/secret/inner/", "Disallow: /sub/inn/", "/sub/inn/s.txt", "/sub/a.txt"},
+		{"/: Disallow: /phlog/drafts/", "/blog/", "/phlog/", "Disallow: /blog/", "/blog/a.txt",
+			"/phlog/a.txt"},
+		{"/secret/: Disallow: /", "/sub/inn/", "/secret/inner/", "Disallow: /sub/inn/",
+			"/sub/inn/s.txt", "/sub/a.txt"},
 		{"/phlog/: Disallow: /d.txt", "/blog/", "/phlog/", "Disallow: /blog/", "/blog/", ""},
-		{"/phlog/d/: Final: /x", "/blog/", "/phlog/", "Disallow: /blog/", "/blog/d/x", "/phlog/d/y"},
-		{"/: Disallow: /*.zip$", "/blog/", "/phlog/", "Disallow: /blog/", "/blog/a.txt", "/phlog/a.txt"},
+		{"/phlog/d/: Final: /x", "/blog/", "/phlog/", "Disallow: /blog/",
+			"/blog/d/x", "/phlog/d/y"},
+		{"/: Disallow: /*.zip$", "/blog/", "/phlog/", "Disallow: /blog/", "/blog/a.txt",
+			"/phlog/a.txt"},
 		{"/: Disallow: /*.zip$", "/new.txt", "/phlog/a.txt", "", "", "/new.txt"},
-		{"/: Disallow: /phlog/*.txt$", "/new", "/phlog/a.txt", "Disallow: /new", "/new", "/phlog/a"},
-		{"/secret/: Disallow: /", "/new.txt", "/secret/a.txt", "Disallow: /new.txt", "/new.txt", "/secre"},
-		{"/: Disallow: /secret/; /: Allow: /new.txt", "/new.txt", "/secret/a.txt", "Disallow: /new.txt", "/new.txt", ""},
-		{"/secret/: User-agent: Bot\nDisallow: /", "/blog/", "/secret/", "Disallow: /blog/", "/blog/x", ""},
+		{"/: Disallow: /phlog/*.txt$", "/new", "/phlog/a.txt", "Disallow: /new",
+			"/new", "/phlog/a"},
+		{"/secret/: Disallow: /", "/new.txt", "/secret/a.txt", "Disallow: /new.txt",
+			"/new.txt", "/secre"},
+		{"/: Disallow: /secret/; /: Allow: /new.txt", "/new.txt", "/secret/a.txt",
+			"Disallow: /new.txt", "/new.txt", ""},
+		{"/secret/: User-agent: Bot\nDisallow: /", "/blog/", "/secret/", "Disallow: /blog/",
+			"/blog/x", ""},
 		{"/: Disallow: /p", "/pub/", "/phlog/", "Disallow: /p", "/pub/", "/a"},
 		{"/: Disallow: /other/", "/blog/", "/phlog/", "", "", "/blog/x"},
 		{"/: Disallow: /phlogs/", "/blog/", "/phlog/", "", "", "/blog/x"},
@@ -35,7 +43,9 @@ func TestAliases(t *testing.T) {
 		var in Input
 		for rule := range strings.SplitSeq(test.notes, "; ") {
 			dir, text, _ := strings.Cut(rule, ": ")
-			in.Annotations = append(in.Annotations, Annotation{Dir: dir, File: strings.Trim(dir+".robots", "/"), Data: []byte(text + "\n")})
+			in.Annotations = append(in.Annotations,
+				Annotation{Dir: dir, File: strings.Trim(dir+".robots", "/"),
+					Data: []byte(text + "\n")})
 		}
 		in.Aliases = []Alias{{test.alias, test.target}}
 		c := Compile(in)
@@ -45,7 +55,8 @@ func TestAliases(t *testing.T) {
 				continue
 			}
 			said = true
-			if isFile := !strings.HasSuffix(test.alias, "/"); slices.Contains(r.Readers, "first-match") != isFile {
+			if isFile := !strings.HasSuffix(test.alias, "/"); slices.Contains(r.Readers,
+				"first-match") != isFile {
 				t.Errorf("%s: %v is let in", test.notes, r.Readers)
 			}
 		}
@@ -53,12 +64,15 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%s: reported: %v", test.notes, said)
 		}
 		if !strings.Contains(string(c.File()), test.want+"\n") || len(c.Unproven()) > 0 {
-			t.Errorf("%s: no %q, or unproven (%v), in\n%s", test.notes, test.want, c.Unproven(), c.File())
+			t.Errorf("%s: no %q, or unproven (%v), in\n%s", test.notes, test.want,
+				c.Unproven(), c.File())
 		}
-		if test.denied != "" && !c.deniedToAny(strings.Trim(test.denied, "/"), strings.HasSuffix(test.denied, "/")) {
+		if test.denied != "" && !c.deniedToAny(strings.Trim(test.denied, "/"),
+			strings.HasSuffix(test.denied, "/")) {
 			t.Errorf("%s: %s is allowed:\n%s", test.notes, test.denied, c.File())
 		}
-		if test.allowed != "" && c.deniedToAny(strings.Trim(test.allowed, "/"), strings.HasSuffix(test.allowed, "/")) {
+		if test.allowed != "" &&
+			c.deniedToAny(strings.Trim(test.allowed, "/"), strings.HasSuffix(test.allowed, "/")) {
 			t.Errorf("%s: %s is denied:\n%s", test.notes, test.allowed, c.File())
 		}
 	}
@@ -67,8 +81,10 @@ func TestAliases(t *testing.T) {
 // TestAliasOfAlias: what a denied alias denies, an alias of a directory above it shows.
 func TestAliasOfAlias(t *testing.T) {
 	in := Input{
-		Annotations: []Annotation{{Dir: "/archive/", File: "archive/robots.txt", Data: []byte("Disallow: /x\n")}},
-		Aliases:     []Alias{{"/blog/", "/phlog/"}, {"/phlog/old/", "/archive/"}, {"/z/", "/other/"}},
+		Annotations: []Annotation{{Dir: "/archive/", File: "archive/robots.txt",
+			Data: []byte("Disallow: /x\n")}},
+		Aliases: []Alias{{"/blog/", "/phlog/"}, {"/phlog/old/", "/archive/"},
+			{"/z/", "/other/"}},
 	}
 	c := Compile(in)
 	for _, name := range []string{"blog/old/x", "phlog/old/x", "archive/x"} {
@@ -85,8 +101,9 @@ func TestAliasOfAlias(t *testing.T) {
 // alias would show what it denies.
 func TestAliasBesideHandWritten(t *testing.T) {
 	in := Input{
-		Annotations: []Annotation{{Dir: "/", File: "robots.txt", Data: []byte("# mine\nUser-agent: *\nDisallow: /phlog/drafts/\n")}},
-		Aliases:     []Alias{{"/blog/", "/phlog/"}},
+		Annotations: []Annotation{{Dir: "/", File: "robots.txt",
+			Data: []byte("# mine\nUser-agent: *\nDisallow: /phlog/drafts/\n")}},
+		Aliases: []Alias{{"/blog/", "/phlog/"}},
 	}
 	if c := Compile(in); !c.deniedToAny("blog/drafts/x", false) {
 		t.Errorf("the alias is allowed:\n%s", c.File())

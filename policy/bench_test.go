@@ -10,7 +10,8 @@ import (
 func BenchmarkCompile(b *testing.B) {
 	finals := map[string]string{".robots": rulesOf(60, "Final: /*/secret%02d/\n")}
 	for i := range 50 {
-		finals[fmt.Sprintf("~user%04d/.robots", i)] = rulesOf(160, "Allow: /public/directory%03d/\n")
+		finals[fmt.Sprintf("~user%04d/.robots", i)] = rulesOf(160,
+			"Allow: /public/directory%03d/\n")
 	}
 	chain := map[string]string{}
 	for i := range 10_000 {
@@ -48,7 +49,8 @@ func BenchmarkCompile(b *testing.B) {
 func own(homes int) map[string]string {
 	notes := map[string]string{}
 	for i := range homes {
-		notes[fmt.Sprintf("~user%04d/.robots", i)] = fmt.Sprintf("Disallow: /drafts/\nDisallow: /private/\nUser-agent: robot%04d\nDisallow: /\n", i)
+		notes[fmt.Sprintf("~user%04d/.robots",
+			i)] = fmt.Sprintf("Disallow: /drafts/\nDisallow: /private/\nUser-agent: robot%04d\nDisallow: /\n", i)
 	}
 	return notes
 }

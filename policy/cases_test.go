@@ -20,10 +20,13 @@ func inputOf(notes map[string]string) (in Input) {
 }
 
 func annotation(file, text string) Annotation {
-	return Annotation{Dir: "/" + file[:strings.LastIndexByte(file, '/')+1], File: file, Data: []byte(text)}
+	return Annotation{Dir: "/" + file[:strings.LastIndexByte(file, '/')+1], File: file,
+		Data: []byte(text)}
 }
 
-func compileOf(notes map[string]string) *Compiled { return Compile(inputOf(notes)) }
+func compileOf(notes map[string]string) *Compiled {
+	return Compile(inputOf(notes))
+}
 
 // reads returns what a dialect or a reader makes of a file.
 func reads(t *testing.T, name string, file []byte, agent string) func(string) bool {
@@ -61,7 +64,8 @@ func TestCases(t *testing.T) {
 		for _, k := range c.Checks {
 			checks++
 			if got := reads(t, k.Reader, compiled.File(), k.Agent)(k.Selector); got != k.Allow {
-				t.Errorf("%s: %s called %s takes %s as allowed: %v\n%s", c.Why, k.Reader, k.Agent, k.Selector, got, compiled.File())
+				t.Errorf("%s: %s called %s takes %s as allowed: %v\n%s", c.Why, k.Reader, k.Agent,
+					k.Selector, got, compiled.File())
 			}
 		}
 	}

@@ -28,27 +28,44 @@ func groupsIn(file []byte) string {
 func TestGroups(t *testing.T) {
 	const x = "\nDisallow: /x\n"
 	for text, want := range map[string]string{
-		"User-agent: foo" + x + "User-agent: bar" + x:                                               "* | bar foo",
-		"User-agent: foo\nUser-agent: bar" + x:                                                      "* | bar foo",
-		"User-agent: foo, bar" + x + "User-agent: bar\nDisallow: /y\n":                              "* | bar | foo",
-		"User-agent: foo" + x + "User-agent: foobot\nDisallow: /y\n":                                "* | foobot | foo",
-		"User-agent: ab, b" + x + "User-agent: abc\nDisallow: /y\n":                                 "* | abc | ab b",
-		"User-agent: abc, b" + x + "User-agent: ab\nDisallow: /y\n":                                 "* | abc | ab | b",
-		"User-agent: longer" + x + "User-agent: ab, b\nDisallow: /y\n":                              "* | ab b | longer",
-		"User-agent: Veronica, bar" + x:                                                             "* | Veronica | bar",
+		"User-agent: foo" + x + "User-agent: bar" +
+			x: "* | bar foo",
+		"User-agent: foo\nUser-agent: bar" +
+			x: "* | bar foo",
+		"User-agent: foo, bar" + x +
+			"User-agent: bar\nDisallow: /y\n": "* | bar | foo",
+		"User-agent: foo" + x + "User-agent: foobot\nDisallow: /y\n": "* | foobot | foo",
+		"User-agent: ab, b" + x +
+			"User-agent: abc\nDisallow: /y\n": "* | abc | ab b",
+		"User-agent: abc, b" + x +
+			"User-agent: ab\nDisallow: /y\n": "* | abc | ab | b",
+		"User-agent: longer" + x +
+			"User-agent: ab, b\nDisallow: /y\n": "* | ab b | longer",
+		"User-agent: Veronica, bar" +
+			x: "* | Veronica | bar",
 		"User-agent: foo" + x + "User-agent: bar\nDisallow: /y\nUser-agent: foobar\nDisallow: /z\n": "* | foobar | bar | foo",
 		"Disallow: /a\n\nUser-agent: foo\nCrawl-delay: 1\n":                                         "*",
-		"Disallow: /a\n\nUser-agent: bot" + x + "User-agent: robot\nCrawl-delay: 1\n":               "* | robot | bot",
-		"User-agent: foo" + x + "User-agent: bar" + x + "Content-Usage: search=n\n":                 "* | bar | foo",
-		"User-agent: abcdefgh" + x + "User-agent: b\nDisallow: /*z$\n":                              "* | abcdefgh | b",
-		"Disallow: /*z$\nUser-agent: abcdefgh" + x:                                                  "* | abcdefgh | veronica",
-		"Disallow: /*z$\nUser-agent: abcdefghi" + x:                                                 "* | abcdefghi | veronica",
-		"Disallow: /*z$\nUser-agent: veronica" + x:                                                  "* | gopher-strict | veronica",
-		"Disallow: /*z$\nUser-agent: veronica, gopher-strict" + x:                                   "* | gopher-strict- | gopher-strict | veronica",
-		"User-agent: ChatGPT Agent" + x:                                                             "* | ChatGPT Agent ChatGPT",
-		"User-agent: ChatGPT Agent" + x + "User-agent: ChatGPT\nDisallow: /y\n":                     "* | ChatGPT Agent ChatGPT",
-		"User-agent: indexer" + x:                                                                   "* | researcher archiver webproxy | indexer",
-		"User-agent: indexer, archiver" + x:                                                         "* | researcher webproxy | archiver indexer",
+		"Disallow: /a\n\nUser-agent: bot" + x +
+			"User-agent: robot\nCrawl-delay: 1\n": "* | robot | bot",
+		"User-agent: foo" + x + "User-agent: bar" + x +
+			"Content-Usage: search=n\n": "* | bar | foo",
+		"User-agent: abcdefgh" + x +
+			"User-agent: b\nDisallow: /*z$\n": "* | abcdefgh | b",
+		"Disallow: /*z$\nUser-agent: abcdefgh" +
+			x: "* | abcdefgh | veronica",
+		"Disallow: /*z$\nUser-agent: abcdefghi" +
+			x: "* | abcdefghi | veronica",
+		"Disallow: /*z$\nUser-agent: veronica" +
+			x: "* | gopher-strict | veronica",
+		"Disallow: /*z$\nUser-agent: veronica, gopher-strict" +
+			x: "* | gopher-strict- | gopher-strict | veronica",
+		"User-agent: ChatGPT Agent" +
+			x: "* | ChatGPT Agent ChatGPT",
+		"User-agent: ChatGPT Agent" + x +
+			"User-agent: ChatGPT\nDisallow: /y\n": "* | ChatGPT Agent ChatGPT",
+		"User-agent: indexer" + x: "* | researcher archiver webproxy | indexer",
+		"User-agent: indexer, archiver" +
+			x: "* | researcher webproxy | archiver indexer",
 	} {
 		c := compileOf(map[string]string{"d/.robots": text})
 		if got := groupsIn(c.File()); got != want {

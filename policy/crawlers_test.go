@@ -18,7 +18,8 @@ import (
 // reader without groups takes every line as its own.
 func TestListOfCrawlers(t *testing.T) {
 	list, named := crawlers(t)
-	for _, dirs := range [][]string{{"~ann/"}, {"~ann/phlog/"}, {""}, {"~ann/", "~bob/"}, {"", "~ann/phlog/", "~bob/"}} {
+	for _, dirs := range [][]string{{"~ann/"}, {"~ann/phlog/"}, {""}, {"~ann/", "~bob/"},
+		{"", "~ann/phlog/", "~bob/"}} {
 		notes := map[string]string{}
 		for i := range 300 {
 			notes[fmt.Sprintf("~u%d/.robots", i)] = "Disallow: /drafts/\nAllow: /drafts/about.txt\n"
@@ -43,10 +44,12 @@ func TestListOfCrawlers(t *testing.T) {
 			}
 			return false
 		}
-		for _, sel := range []string{"/about.txt", "/~ann/a.txt", "/~ann/phlog/2026.txt", "/~bob/b.txt", "/~u7/x.txt"} {
+		for _, sel := range []string{"/about.txt", "/~ann/a.txt", "/~ann/phlog/2026.txt",
+			"/~bob/b.txt", "/~u7/x.txt"} {
 			for _, r := range readers.All() {
 				if r.Agent == "" && r.Groups && !r.Read(c.File()).Agent("some-other").Allowed(sel) {
-					t.Errorf("in %q: %s keeps robots that nobody names out of %s", dirs, r.Name, sel)
+					t.Errorf("in %q: %s keeps robots that nobody names out of %s",
+						dirs, r.Name, sel)
 				}
 			}
 			for _, name := range named {
@@ -109,7 +112,8 @@ func TestTwoNames(t *testing.T) {
 		notes[fmt.Sprintf("~u%d/.robots", i)] = "Disallow: /drafts/\nAllow: /drafts/about.txt\n"
 	}
 	c := compileOf(notes)
-	if groups := strings.Count(string(c.File()), "\n\nUser-agent"); len(denied(c)) > 0 || groups != 3 {
+	if groups := strings.Count(string(c.File()),
+		"\n\nUser-agent"); len(denied(c)) > 0 || groups != 3 {
 		t.Errorf("%d groups beside that for everybody, denied: %q", groups, denied(c))
 	}
 }

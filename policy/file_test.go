@@ -10,17 +10,20 @@ import (
 func TestLines(t *testing.T) {
 	const veronica = "\nUser-agent: veronica\n"
 	for text, want := range map[string]string{
-		"Disallow: /\n":                     "Disallow: /\nDisallow: *\n",
-		"Disallow: /\nAllow: /a\n":          "Allow: /a\nDisallow: /\n" + veronica + "Disallow: /\nDisallow: *\n",
-		"Disallow: *\n":                     "Disallow: /*\nDisallow: /\nDisallow: *\n",
-		"Disallow: /\nDisallow: /b\n":       "Disallow: /b\nDisallow: /\nDisallow: *\n",
-		"Allow: /b\nDisallow: /b\n":         "Disallow: /.robots\nAllow: /b\n",
-		"Disallow: /b\nAllow: /a$\n":        "Allow: /a$\nDisallow: /b\n",
-		"Disallow: /a b1/\n":                "Disallow: /a b1/\nDisallow: /a%20b1/\n",
-		"Disallow: /1%x/\n":                 "Disallow: /1%25x/\n" + veronica + "Disallow: /1%x/\n",
-		"Disallow: /a*b\nDisallow: /aab$\n": "Disallow: /a*b\nDisallow: /aab$\n" + veronica + "Disallow: /a*b\nDisallow: /aab\n",
-		"Disallow: /$\nDisallow: /b/\n":     "Disallow: /$\nDisallow: /b/\n",
-		"Disallow: /a$\nDisallow: /ab$\n":   "Disallow: /a$\nDisallow: /ab$\n" + veronica + "Disallow: /ab\nDisallow: /a\n",
+		"Disallow: /\n": "Disallow: /\nDisallow: *\n",
+		"Disallow: /\nAllow: /a\n": "Allow: /a\nDisallow: /\n" + veronica +
+			"Disallow: /\nDisallow: *\n",
+		"Disallow: *\n":               "Disallow: /*\nDisallow: /\nDisallow: *\n",
+		"Disallow: /\nDisallow: /b\n": "Disallow: /b\nDisallow: /\nDisallow: *\n",
+		"Allow: /b\nDisallow: /b\n":   "Disallow: /.robots\nAllow: /b\n",
+		"Disallow: /b\nAllow: /a$\n":  "Allow: /a$\nDisallow: /b\n",
+		"Disallow: /a b1/\n":          "Disallow: /a b1/\nDisallow: /a%20b1/\n",
+		"Disallow: /1%x/\n":           "Disallow: /1%25x/\n" + veronica + "Disallow: /1%x/\n",
+		"Disallow: /a*b\nDisallow: /aab$\n": "Disallow: /a*b\nDisallow: /aab$\n" + veronica +
+			"Disallow: /a*b\nDisallow: /aab\n",
+		"Disallow: /$\nDisallow: /b/\n": "Disallow: /$\nDisallow: /b/\n",
+		"Disallow: /a$\nDisallow: /ab$\n": "Disallow: /a$\nDisallow: /ab$\n" + veronica +
+			"Disallow: /ab\nDisallow: /a\n",
 		"Disallow: /a%24\n":                 "Disallow: /a%24\n" + veronica + "Disallow: /a\n",
 		"Disallow: /a%24*b\n":               "Disallow: /a$*b\nDisallow: /a%24*b\n",
 		"Disallow: /é\n":                    "Disallow: /%C3%A9\nDisallow: /é\n",
@@ -36,11 +39,13 @@ func TestLines(t *testing.T) {
 		"Disallow: /a*$\n":                  "Disallow: /a*$\nDisallow: /a\n",
 		"Disallow: /a%20\n":                 "Disallow: /a%20\n" + veronica + "Disallow: /a\n",
 		"Disallow: /a%C2%A0\n":              "Disallow: /a%C2%A0\n" + veronica + "Disallow: /a\n",
-		"Disallow: /a%E2%80%A8b\n":          "Disallow: /a%E2%80%A8b\n" + veronica + "Disallow: /a*b\n",
-		"Disallow: /a%1Db/\n":               "Disallow: /a%1Db/\n" + veronica + "Disallow: /a*b/\n",
-		"Disallow: /x\nAllow: /x y\n":       "Allow: /x%20y\nDisallow: /x\n",
+		"Disallow: /a%E2%80%A8b\n": "Disallow: /a%E2%80%A8b\n" + veronica +
+			"Disallow: /a*b\n",
+		"Disallow: /a%1Db/\n":         "Disallow: /a%1Db/\n" + veronica + "Disallow: /a*b/\n",
+		"Disallow: /x\nAllow: /x y\n": "Allow: /x%20y\nDisallow: /x\n",
 	} {
-		if got := string(compileOf(map[string]string{".robots": text}).File()); got != header+"\nUser-agent: *\n"+want {
+		if got := string(compileOf(map[string]string{".robots": text}).File()); got != header+
+			"\nUser-agent: *\n"+want {
 			t.Errorf("%q:\n%s", text, got)
 		}
 	}
@@ -58,10 +63,12 @@ func TestPlaced(t *testing.T) {
 		"#":    "/%23/x|/%23/y$|veronica|/*/x|/*/y",
 		"%41":  "/%2541/x|/%2541/y$|veronica|/%41/x|/%41/y",
 	} {
-		file := string(compileOf(map[string]string{dir + "/.robots": "Disallow: /x\nDisallow: /y$\n"}).File())
+		file := string(compileOf(map[string]string{dir +
+			"/.robots": "Disallow: /x\nDisallow: /y$\n"}).File())
 		var got []string
 		for line := range strings.Lines(strings.TrimPrefix(file, header+"\nUser-agent: *\n")) {
-			if _, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); strings.HasPrefix(value, "/") || value == veronica {
+			if _, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"),
+				": "); strings.HasPrefix(value, "/") || value == veronica {
 				got = append(got, value)
 			}
 		}
@@ -78,7 +85,8 @@ func TestWhereFieldsStand(t *testing.T) {
 		"Content-Signal: search=yes\nIndex: allow\nCooldown: 9\nLicense: https://e.org/l\nUser-agent: veronica\nAllow: /x\n"})
 	const fields = "Comment: hello\nContent-Signal: search=yes\nCooldown: 9\nCrawl-delay: 5\nIndex: allow\nRequest-rate: 1/10\nVisit-time: 0600-0700\n"
 	want := header + "\nUser-agent: *\nDisallow: /.robots\n" + fields +
-		"\nUser-agent: veronica\nDisallow: /.robots\n" + fields + "\nLicense: https://e.org/l\nSitemap: gopher://e.org/0/s\n"
+		"\nUser-agent: veronica\nDisallow: /.robots\n" + fields +
+		"\nLicense: https://e.org/l\nSitemap: gopher://e.org/0/s\n"
 	if string(c.File()) != want {
 		t.Errorf("got:\n%s\nwant:\n%s", c.File(), want)
 	}

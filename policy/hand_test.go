@@ -25,7 +25,9 @@ func TestHandWritten(t *testing.T) {
 		}
 	}
 	c = compileOf(map[string]string{"robots.txt": "Disallow: /ab\nDisallow: b\nUser-agent: x\nDisallow: /a/\n"})
-	if !slices.ContainsFunc(c.Reports(), func(r Report) bool { return r.Line == 4 && slices.Contains(r.Victims, "/a/") }) {
+	if !slices.ContainsFunc(c.Reports(), func(r Report) bool {
+		return r.Line == 4 && slices.Contains(r.Victims, "/a/")
+	}) {
 		t.Errorf("the line that strict readers take for everybody's is not named: %v", c.Reports())
 	}
 	c = compileOf(hand)
@@ -36,24 +38,29 @@ func TestHandWritten(t *testing.T) {
 	more.Programs = []string{"/p"}
 	listed := inputOf(hand)
 	listed.Sitemaps = []string{"gopher://h/0/sitemap.xml"}
-	if got := string(Compile(listed).File()); !strings.HasSuffix(got, "\nSitemap: gopher://x/\nSitemap: gopher://h/0/sitemap.xml\n") {
+	if got := string(Compile(listed).File()); !strings.HasSuffix(got,
+		"\nSitemap: gopher://x/\nSitemap: gopher://h/0/sitemap.xml\n") {
 		t.Errorf("with a sitemap the file is %q", got)
 	}
 	for name, in := range map[string]Input{
-		"a sitemap":                listed,
-		"another annotation":       inputOf(map[string]string{"robots.txt": text, "d/.robots": "Disallow: /x\n"}),
-		"an annotation beside it":  inputOf(map[string]string{"robots.txt": text, ".robots": "Disallow: /x\n"}),
-		"a program":                more,
-		"it is called .robots":     inputOf(map[string]string{".robots": text}),
-		"it lies in a directory":   inputOf(map[string]string{"d/robots.txt": text}),
-		"it has too many patterns": inputOf(map[string]string{"robots.txt": rulesOf(601, "Disallow: /*%d\n")}),
+		"a sitemap": listed,
+		"another annotation": inputOf(map[string]string{"robots.txt": text,
+			"d/.robots": "Disallow: /x\n"}),
+		"an annotation beside it": inputOf(map[string]string{"robots.txt": text,
+			".robots": "Disallow: /x\n"}),
+		"a program":              more,
+		"it is called .robots":   inputOf(map[string]string{".robots": text}),
+		"it lies in a directory": inputOf(map[string]string{"d/robots.txt": text}),
+		"it has too many patterns": inputOf(map[string]string{"robots.txt": rulesOf(601,
+			"Disallow: /*%d\n")}),
 	} {
 		if c := Compile(in); !strings.HasPrefix(string(c.File()), header) {
 			t.Errorf("%s: the file is %q", name, c.File())
 		}
 	}
 	both := compileOf(map[string]string{"robots.txt": text, ".robots": "Disallow: /x\n"})
-	if !both.DeniedToAll("cgi", false) || !both.DeniedToAll("x", false) || both.DeniedToAll("y", false) {
+	if !both.DeniedToAll("cgi", false) || !both.DeniedToAll("x", false) ||
+		both.DeniedToAll("y", false) {
 		t.Errorf("of both files is made:\n%s", both.File())
 	}
 }
@@ -64,7 +71,8 @@ func TestHandWrittenLeaks(t *testing.T) {
 	c := compileOf(map[string]string{"robots.txt": "User-agent: *\nDisallow: /log$\nDisallow: /private/\nAllow: /private/pub/\n"})
 	got := map[string]bool{}
 	for _, r := range c.Reports() {
-		if r.Code != CodeHandWritten || r.File != "robots.txt" || (len(r.Leaks) > 0) != (r.Severity == diag.Warning) {
+		if r.Code != CodeHandWritten || r.File != "robots.txt" ||
+			(len(r.Leaks) > 0) != (r.Severity == diag.Warning) {
 			t.Errorf("another report: %v", r)
 		}
 		for _, sel := range slices.Concat(r.Leaks, r.Victims) {
@@ -83,7 +91,9 @@ func TestCloses(t *testing.T) {
 	for file, says := range map[string]string{".robots": "this closes the whole site to every robot", "~bob/.robots": "this closes ~bob to every robot", "robots.txt": "the whole site"} {
 		c := compileOf(map[string]string{file: text})
 		i := slices.IndexFunc(c.Reports(), func(r Report) bool { return r.Code == "R9-SWALLOWED" })
-		if i < 0 || c.Reports()[i].Severity != diag.Error || !strings.Contains(c.Reports()[i].Message, says) || c.Reports()[i].File != file || c.Reports()[i].Line != 1 {
+		if i < 0 || c.Reports()[i].Severity != diag.Error ||
+			!strings.Contains(c.Reports()[i].Message, says) || c.Reports()[i].File != file ||
+			c.Reports()[i].Line != 1 {
 			t.Errorf("%s: %v", file, c.Reports())
 		}
 		if !c.DeniedToAll("~bob/x", false) {
@@ -116,12 +126,14 @@ func TestOverruledAt(t *testing.T) {
 		for _, r := range c.Reports() {
 			if r.Code == CodeOverruled {
 				got[r.File] = r.Message
-				if want := map[string]int{".robots": line, "~bob/.robots": 1}[r.File]; r.Line != want {
+				if want := map[string]int{".robots": line,
+					"~bob/.robots": 1}[r.File]; r.Line != want {
 					t.Errorf("%q: %v", test.above, r)
 				}
 			}
 		}
-		if !strings.Contains(got[".robots"], "~bob/.robots:1") || !strings.Contains(got["~bob/.robots"], ".robots:"+string(rune('0'+line))) {
+		if !strings.Contains(got[".robots"], "~bob/.robots:1") ||
+			!strings.Contains(got["~bob/.robots"], ".robots:"+string(rune('0'+line))) {
 			t.Errorf("%q below %q: %q", test.below, test.above, got)
 		}
 	}
@@ -130,7 +142,8 @@ func TestOverruledAt(t *testing.T) {
 		{"User-agent: foo\nDisallow: /~bob/ab\n", "Allow: /*.x$\nUser-agent: foo\nAllow: /abc\n"},
 		{"Final: /~bob/long\n", "Allow: /l\n"},
 	} {
-		if list := saidOf(compileOf(map[string]string{".robots": test.above, "~bob/.robots": test.below}), CodeOverruled); len(list) > 0 {
+		if list := saidOf(compileOf(map[string]string{".robots": test.above,
+			"~bob/.robots": test.below}), CodeOverruled); len(list) > 0 {
 			t.Errorf("%q below %q: %q", test.below, test.above, list)
 		}
 	}
@@ -140,7 +153,8 @@ func TestOverruledAt(t *testing.T) {
 func TestCureHelps(t *testing.T) {
 	with := "Disallow: /\nAllow: /about.txt\n"
 	before := compileOf(notesOf("d/", with))
-	if reads(t, "veronica2", before.File(), veronica)("/d/about.txt") || len(saidOf(before, CodeOverBlock)) == 0 {
+	if reads(t, "veronica2", before.File(), veronica)("/d/about.txt") ||
+		len(saidOf(before, CodeOverBlock)) == 0 {
 		t.Fatal("nothing is lost")
 	}
 	after := compileOf(notesOf("d/", with+"User-agent: veronica\nDisallow: /drafts/\n"))
@@ -160,7 +174,8 @@ func TestNoSnapshot(t *testing.T) {
 	for _, test := range []struct {
 		canonical, spelling string
 		closed              bool
-	}{{"/a", "/a", false}, {"/a", "a", true}, {"/d/", "/d", true}, {"/d/", "d/", true}, {"/", "", false}, {"/a b", "/a%20b", true}} {
+	}{{"/a", "/a", false}, {"/a", "a", true}, {"/d/", "/d", true}, {"/d/", "d/", true},
+		{"/", "", false}, {"/a b", "/a%20b", true}} {
 		if none.Closed(test.canonical, test.spelling) != test.closed {
 			t.Errorf("%q for %q", test.spelling, test.canonical)
 		}

@@ -9,8 +9,11 @@ import (
 // "/~*/" and a name.
 func TestCheckProgram(t *testing.T) {
 	for p, ok := range map[string]bool{
-		"/cgi": true, "/d/cgi-bin": true, "/*.dcgi": true, "/*x": true, "/a b": true, "/now/": true, "/": true, "/~*/cgi-bin": true,
-		"": false, "cgi": false, "//": false, "/cgi//": false, "/~*/": false, "/~*/*": false, "/~a*/x": false, "/*": false, "/*/x": false, "/*.x/y": false, "*.x": false, "/a*": false, "/*a*": false,
+		"/cgi": true, "/d/cgi-bin": true, "/*.dcgi": true, "/*x": true, "/a b": true, "/now/": true,
+		"/": true, "/~*/cgi-bin": true,
+		"": false, "cgi": false, "//": false, "/cgi//": false, "/~*/": false, "/~*/*": false,
+		"/~a*/x": false, "/*": false, "/*/x": false, "/*.x/y": false, "*.x": false,
+		"/a*": false, "/*a*": false,
 		"/a?b": false, "/.cgi": false, "/a//b": false, "/a\tb": false,
 	} {
 		if err := CheckProgram(p); (err == nil) != ok {
@@ -27,7 +30,8 @@ func TestSourceOfEachLine(t *testing.T) {
 	for range c.sources {
 		lines++
 	}
-	if s := c.Source(lines); s == nil || s.Line != 2 || c.Source(0) != nil || c.Source(lines+1) != nil || c.Source(1) != nil || c.Source(3).Line != 1 {
+	if s := c.Source(lines); s == nil || s.Line != 2 || c.Source(0) != nil ||
+		c.Source(lines+1) != nil || c.Source(1) != nil || c.Source(3).Line != 1 {
 		t.Errorf("the last line comes from %v\n%s", c.Source(lines), c.File())
 	}
 }
@@ -51,7 +55,8 @@ func TestSourceText(t *testing.T) {
 func TestReportsOfPrograms(t *testing.T) {
 	list := Compile(Input{Programs: []string{"/cgi"}}).Reports()
 	for _, r := range list {
-		if r.Hint != "" && r.Code != CodeOverBlock || !strings.Contains(r.Message, "what programs answer") && r.Code == CodeAnchor {
+		if r.Hint != "" && r.Code != CodeOverBlock ||
+			!strings.Contains(r.Message, "what programs answer") && r.Code == CodeAnchor {
 			t.Errorf("%v: %q", r, r.Hint)
 		}
 	}
@@ -69,8 +74,11 @@ func TestReportsOfPrograms(t *testing.T) {
 
 // TestWholeSite: a report about the root's annotation says that the whole site is denied.
 func TestWholeSite(t *testing.T) {
-	for file, want := range map[string]string{".robots": "the whole site is denied: ", "d/.robots": "the directory is denied: "} {
-		if list := compileOf(map[string]string{file: rulesOf(1001, "Disallow: /%d\n")}).Reports(); len(list) != 1 || !strings.HasPrefix(list[0].Message, want) {
+	for file, want := range map[string]string{".robots": "the whole site is denied: ",
+		"d/.robots": "the directory is denied: "} {
+		if list := compileOf(map[string]string{file: rulesOf(1001,
+			"Disallow: /%d\n")}).Reports(); len(list) != 1 ||
+			!strings.HasPrefix(list[0].Message, want) {
 			t.Errorf("%s: %v", file, list)
 		}
 	}

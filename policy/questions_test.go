@@ -12,7 +12,8 @@ import (
 	"github.com/gophd/gophd/test/sites"
 )
 
-var questions = flag.String("questions", "", "a file to write questions about compiled files to, for make kit-trees")
+var questions = flag.String("questions", "",
+	"a file to write questions about compiled files to, for make kit-trees")
 
 // TestQuestions writes questions about compiled files for programs that are not written in
 // Go, with the policy's answers, and the rows that by the proof do not keep the rule that
@@ -33,7 +34,9 @@ func TestQuestions(t *testing.T) {
 		policies := policiesOf(s)
 		named := namedIn(c)
 		robots := slices.DeleteFunc(policies.Robots(), func(robot string) bool {
-			return slices.ContainsFunc(readers.All(), func(r readers.Reader) bool { return r.Agent == robot })
+			return slices.ContainsFunc(readers.All(), func(r readers.Reader) bool {
+				return r.Agent == robot
+			})
 		})
 		for _, robot := range append(robots, "*", "gopher-mcp") {
 			agent := robot
@@ -48,7 +51,8 @@ func TestQuestions(t *testing.T) {
 				for _, v := range p.Deciding(sel) {
 					rows = append(rows, named[place{v.File, v.Pattern, v.Line}]...)
 				}
-				err := w.Encode(map[string]any{"robots": c.File(), "agent": agent, "path": readers.URI.Of(sel),
+				err := w.Encode(map[string]any{"robots": c.File(), "agent": agent,
+					"path":  readers.URI.Of(sel),
 					"allow": p.Decide(sel).Allowed, "named": rows})
 				if err != nil {
 					t.Fatal(err)

@@ -29,7 +29,8 @@ func input(s sites.Site) Input {
 	homes, rest := s.Homes()
 	in := Input{Programs: s.Programs, Annotations: annotations(rest)}
 	for _, home := range homes {
-		in.Annotations = append(in.Annotations, BothTrees(annotations(home.Gopher), annotations(home.Gemini))...)
+		in.Annotations = append(in.Annotations,
+			BothTrees(annotations(home.Gopher), annotations(home.Gemini))...)
 	}
 	return in
 }
@@ -55,7 +56,8 @@ func policiesOf(s sites.Site) (m siteMeaning) {
 	for _, home := range homes {
 		gopher.Notes = slices.Concat(gopher.Notes, proofNotes(home.Gopher, true))
 		gemini.Notes = slices.Concat(gemini.Notes, proofNotes(home.Gemini, true))
-		loose.Notes = slices.Concat(loose.Notes, proofNotes(home.Gopher, false), proofNotes(home.Gemini, false))
+		loose.Notes = slices.Concat(loose.Notes, proofNotes(home.Gopher, false),
+			proofNotes(home.Gemini, false))
 	}
 	m.trees = append(m.trees, proof.Read(gopher))
 	if len(homes) > 0 {
@@ -67,7 +69,8 @@ func policiesOf(s sites.Site) (m siteMeaning) {
 
 func proofNotes(notes []sites.Note, strict bool) (list []proof.Note) {
 	for _, n := range notes {
-		list = append(list, proof.Note{Dir: n.Dir, File: n.File, Data: n.Data, Err: n.Err, Strict: strict})
+		list = append(list, proof.Note{Dir: n.Dir, File: n.File, Data: n.Data, Err: n.Err,
+			Strict: strict})
 	}
 	return list
 }
@@ -162,7 +165,8 @@ func namedIn(c *Compiled) map[place][]string {
 	named := map[place][]string{}
 	for _, f := range c.proof.Findings {
 		isReport := func(r Report) bool {
-			at := r.File == f.File && r.Line == f.Line || r.File == f.ByFile && r.Line == f.ByLine || f.File == "" && r.Line == 0
+			at := r.File == f.File && r.Line == f.Line ||
+				r.File == f.ByFile && r.Line == f.ByLine || f.File == "" && r.Line == 0
 			return at && r.Code == f.Code && slices.Contains(r.Readers, f.Reader)
 		}
 		if f.Leak && slices.ContainsFunc(c.Reports(), isReport) {
@@ -212,13 +216,17 @@ func broken(s sites.Site, rows []readers.Reader, c *Compiled) (list []string) {
 				}
 				for _, spelling := range spellings(reader, sel) {
 					got := reading.Allowed(agent, spelling)
-					exact := reader.Name == "rfc9309" || reader.Name == "google" && !named[reader.Name]
+					exact := reader.Name == "rfc9309" ||
+						reader.Name == "google" && !named[reader.Name]
 					switch {
-					case got == want.Allowed, got && c.Closed(sel, spelling), got && !exact && isNamed:
+					case got == want.Allowed, got && c.Closed(sel, spelling), got &&
+						!exact && isNamed:
 					case got:
-						list = append(list, fmt.Sprintf("leak: %s called %s into %q: %+v", reader.Name, agent, spelling, want))
+						list = append(list, fmt.Sprintf("leak: %s called %s into %q: %+v",
+							reader.Name, agent, spelling, want))
 					case exact && spelling == sel:
-						list = append(list, fmt.Sprintf("over-block: %s called %s out of %q: %+v", reader.Name, agent, spelling, want))
+						list = append(list, fmt.Sprintf("over-block: %s called %s out of %q: %+v",
+							reader.Name, agent, spelling, want))
 					}
 				}
 			}
@@ -230,7 +238,8 @@ func broken(s sites.Site, rows []readers.Reader, c *Compiled) (list []string) {
 // decodes reports whether a reader takes a selector for a URI that may hold escapes.
 func decodes(r readers.Reader) bool {
 	return slices.ContainsFunc(r.Forms, func(f readers.Form) bool {
-		return f == readers.Normal || f == readers.Quoted || f == readers.Requoted || f == readers.Decoded
+		return f == readers.Normal || f == readers.Quoted || f == readers.Requoted ||
+			f == readers.Decoded
 	})
 }
 
@@ -262,7 +271,8 @@ func preferred(policies siteMeaning, data []byte) (list []string) {
 				want[key] = value
 			}
 			if !maps.Equal(want, got) {
-				list = append(list, fmt.Sprintf("%s: preferences of %q: %v, want %v", robot, sel, got, want))
+				list = append(list, fmt.Sprintf("%s: preferences of %q: %v, want %v", robot,
+					sel, got, want))
 			}
 		}
 	}
@@ -288,14 +298,18 @@ func invented(s sites.Site, file []byte) string {
 	}
 	for line := range strings.Lines(string(file)) {
 		_, value, _ := strings.Cut(strings.TrimSpace(line), "llow: ")
-		for _, piece := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("/*$", r) }) {
+		for _, piece := range strings.FieldsFunc(value, func(r rune) bool {
+			return strings.ContainsRune("/*$", r)
+		}) {
 			raw := strings.TrimSuffix(decode(piece), "?")
-			if strings.Contains(said, raw) || strings.Contains(said, decode(raw)) || strings.Contains(said, piece) {
+			if strings.Contains(said, raw) || strings.Contains(said, decode(raw)) ||
+				strings.Contains(said, piece) {
 				continue
 			}
 			joint := false
 			for at := 1; at < len(raw); at++ {
-				joint = joint || strings.Contains(said, raw[:at]) && strings.Contains(said, raw[at:])
+				joint = joint || strings.Contains(said, raw[:at]) &&
+					strings.Contains(said, raw[at:])
 			}
 			if !joint {
 				return piece
@@ -388,7 +402,8 @@ func TestFaults(t *testing.T) {
 			}
 			for leak, sel := range leaks(s, file) {
 				if !slices.Contains(all, leak) {
-					t.Errorf("%s, seed %d: %s %q, but found is %q\n%s== file\n%s", fault.Name, seed, leak, sel, all, s, file)
+					t.Errorf("%s, seed %d: %s %q, but found is %q\n%s== file\n%s", fault.Name, seed,
+						leak, sel, all, s, file)
 				}
 			}
 		}
@@ -400,7 +415,8 @@ func TestFaults(t *testing.T) {
 
 // outsider is a row that somebody else may add: it knows no *, and takes the first line
 // that matches.
-var outsider = readers.Reader{Name: "outsider", Note: "a row of a test", Dialect: readers.RFC9309, Groups: true, Allow: true, Dollar: true,
+var outsider = readers.Reader{Name: "outsider", Note: "a row of a test", Dialect: readers.RFC9309,
+	Groups: true, Allow: true, Dollar: true,
 	Choice: readers.FirstMatch, Forms: []readers.Form{readers.Raw}, Bare: true}
 
 // TestOutsidersRow: a reader that is added by one entry counts everywhere. Its limits
@@ -453,7 +469,8 @@ func TestOutsidersLines(t *testing.T) {
 	quotes.Escapes, quotes.Forms = readers.Quote, []readers.Form{readers.Quoted}
 	below, alone := quotes, open
 	below.Below, below.Choice = true, readers.LongestMatch
-	alone.Groups, alone.Dollar, alone.Escapes, alone.Forms = false, true, readers.Google, []readers.Form{readers.High}
+	alone.Groups, alone.Dollar, alone.Escapes, alone.Forms = false, true, readers.Google,
+		[]readers.Form{readers.High}
 	runs.Escapes, runs.Forms, runs.Dollar = readers.Requote, []readers.Form{readers.Requoted}, true
 	for _, test := range []struct {
 		row               readers.Reader
@@ -476,7 +493,9 @@ func TestOutsidersLines(t *testing.T) {
 	} {
 		in := inputOf(map[string]string{".robots": test.notes})
 		if test.shut != "" {
-			in.Annotations = append(in.Annotations, Annotation{Dir: "/" + test.shut, File: test.shut + ".robots", Err: fs.ErrPermission})
+			in.Annotations = append(in.Annotations,
+				Annotation{Dir: "/" + test.shut, File: test.shut + ".robots",
+					Err: fs.ErrPermission})
 		}
 		in.Readers = append(readers.All(), test.row)
 		codes := ""
@@ -484,7 +503,8 @@ func TestOutsidersLines(t *testing.T) {
 			if r.Code == CodeUnnamedLeak {
 				t.Errorf("%q: %v", test.notes, r)
 			}
-			if len(r.Leaks) > 0 && slices.Contains(r.Readers, "outsider") && r.Code != CodeName && !strings.Contains(codes, r.Code) {
+			if len(r.Leaks) > 0 && slices.Contains(r.Readers, "outsider") && r.Code != CodeName &&
+				!strings.Contains(codes, r.Code) {
 				codes += r.Code
 			}
 		}
@@ -499,7 +519,8 @@ func drawnRow(rnd *rand.Rand) readers.Reader {
 	r := readers.All()[rnd.IntN(len(readers.All()))]
 	r.Name = "drawn"
 	for range 1 + rnd.IntN(2) {
-		for _, flag := range []*bool{&r.Groups, &r.First, &r.Everybody, &r.Loose, &r.Blank, &r.Allow, &r.Star, &r.EndStar, &r.Below, &r.Bare, &r.Index, &r.Dollar} {
+		for _, flag := range []*bool{&r.Groups, &r.First, &r.Everybody, &r.Loose, &r.Blank,
+			&r.Allow, &r.Star, &r.EndStar, &r.Below, &r.Bare, &r.Index, &r.Dollar} {
 			*flag = *flag != (rnd.IntN(12) == 0)
 		}
 		other := readers.All()[rnd.IntN(len(readers.All()))]
@@ -542,7 +563,8 @@ func TestDrawnRows(t *testing.T) {
 			}
 		}
 		if len(list) > 0 {
-			t.Errorf("seed %d %+v: %s\n%s== file\n%s== reports %v", seed, row, list[0], s, c.File(), c.Reports())
+			t.Errorf("seed %d %+v: %s\n%s== file\n%s== reports %v", seed, row, list[0], s,
+				c.File(), c.Reports())
 		}
 	}
 }
@@ -570,8 +592,12 @@ func FuzzAnnotations(f *testing.F) {
 			f.Add(c.Notes[0].Data, c.Notes[1].Data, strings.Join(c.Programs, ""))
 		}
 	}
-	for _, text := range []string{"Content-Usage: search=y\u00a0", "Disallow: /drafts/**", "User-agent: " + strings.Repeat("n", 65) + "\nDisallow: /\n", "User-agent: foo\nFinal:\nUser-agent: bar\nDisallow: /a\n",
-		"Disallow: $\nUser-agent: veronica\nDisallow:\n", "User-agent: gopher-strict\nDisallow: /a\n", "Disallow: /\n", "Allow: /\u00a0", "Disallow: /x\u2028User-agent: zz\n", "Allow: /a\n"} {
+	for _, text := range []string{"Content-Usage: search=y\u00a0", "Disallow: /drafts/**",
+		"User-agent: " + strings.Repeat("n", 65) + "\nDisallow: /\n",
+		"User-agent: foo\nFinal:\nUser-agent: bar\nDisallow: /a\n",
+		"Disallow: $\nUser-agent: veronica\nDisallow:\n",
+		"User-agent: gopher-strict\nDisallow: /a\n", "Disallow: /\n", "Allow: /\u00a0",
+		"Disallow: /x\u2028User-agent: zz\n", "Allow: /a\n"} {
 		f.Add([]byte(text), []byte("Allow: /a\nDisallow: /\n"), "")
 		f.Add([]byte("Disallow: /\n"), []byte(text), "/*.cgi")
 	}
@@ -579,7 +605,8 @@ func FuzzAnnotations(f *testing.F) {
 		if len(above)+len(below) > 2000 {
 			return
 		}
-		s := sites.Site{Notes: []sites.Note{{Dir: "/", File: ".robots", Data: above}, {Dir: "/d/", File: "d/.robots", Data: below}}}
+		s := sites.Site{Notes: []sites.Note{{Dir: "/", File: ".robots", Data: above},
+			{Dir: "/d/", File: "d/.robots", Data: below}}}
 		if CheckProgram(program) == nil {
 			s.Programs = []string{program}
 		}
@@ -609,13 +636,18 @@ func TestExplainAgrees(t *testing.T) {
 				want := p.Decide(sel)
 				switch {
 				case e.Selector != sel:
-				case e.Allowed != want.Allowed || robot != veronica && e.Allowed != file.Allowed(robot, readers.URI.Of(sel)):
-					t.Errorf("seed %d: %s %q: %+v, not %+v\n%s\n%s", seed, robot, sel, e, want, s, c.File())
-				case (e.By != nil) != (want.Pattern != "") || e.By != nil && e.By.Allow != e.Allowed,
-					strings.HasSuffix(e.Text, " "+want.Pattern) && want.Line > 0 && !slices.ContainsFunc(p.Deciding(sel), func(v proof.Verdict) bool {
-						return e.By.File == v.File && e.By.Line == v.Line
-					}):
-					t.Errorf("seed %d: %s %q is decided by %+v, not by %+v\n%s\n%s", seed, robot, sel, e.By, want, s, c.File())
+				case e.Allowed != want.Allowed ||
+					robot != veronica && e.Allowed != file.Allowed(robot, readers.URI.Of(sel)):
+					t.Errorf("seed %d: %s %q: %+v, not %+v\n%s\n%s", seed, robot, sel, e,
+						want, s, c.File())
+				case (e.By != nil) != (want.Pattern != "") ||
+					e.By != nil && e.By.Allow != e.Allowed,
+					strings.HasSuffix(e.Text, " "+want.Pattern) && want.Line > 0 &&
+						!slices.ContainsFunc(p.Deciding(sel), func(v proof.Verdict) bool {
+							return e.By.File == v.File && e.By.Line == v.Line
+						}):
+					t.Errorf("seed %d: %s %q is decided by %+v, not by %+v\n%s\n%s", seed, robot,
+						sel, e.By, want, s, c.File())
 				}
 			}
 		}

@@ -17,29 +17,51 @@ var told = []struct {
 	code, at  string // "phlog/.robots:2: warning"
 	bad, good map[string]string
 }{
-	{CodeAnchor, "d/.robots:1: notice", notesOf("d/", "Disallow: /log$\n"), notesOf("d/", "Disallow: /log/\n")},
+	{CodeAnchor, "d/.robots:1: notice", notesOf("d/", "Disallow: /log$\n"),
+		notesOf("d/", "Disallow: /log/\n")},
 	{CodeDigits, ".robots:1: notice", root("Disallow: /*9.txt\n"), root("Disallow: /*x.txt\n")},
-	{CodeFinal, ".robots:2: error", root("Disallow: /q\nFinal: /a*b\n"), root("Disallow: /q\nFinal: /*b\n")},
-	{CodeGlob, "d/.robots:1: warning", notesOf("d/", "Disallow: /*.zip\n"), notesOf("d/", "Disallow: /zip*\n")},
-	{CodeHandWritten, "robots.txt:2: warning", map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n"}, map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n", "d/.robots": "Disallow: /b\n"}},
-	{CodeIndex, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /index.html\n"), notesOf("d/", "Disallow: /\nAllow: /index.txt\n")},
-	{CodeLost, ".robots:2: error", root("User-agent: *x*\nDisallow: /a\n"), root("User-agent: *x*\nAllow: /a\n")},
-	{CodeMatchedLength, ".robots:1: notice", root("Disallow: /log$\nAllow: /log\n"), root("Disallow: /logs\nAllow: /log\n")},
-	{CodeMisplacedField, "d/.robots:1: warning", notesOf("d/", "Crawl-delay: 10\n"), root("Crawl-delay: 10\n")},
+	{CodeFinal, ".robots:2: error", root("Disallow: /q\nFinal: /a*b\n"),
+		root("Disallow: /q\nFinal: /*b\n")},
+	{CodeGlob, "d/.robots:1: warning", notesOf("d/", "Disallow: /*.zip\n"),
+		notesOf("d/", "Disallow: /zip*\n")},
+	{CodeHandWritten, "robots.txt:2: warning",
+		map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n"},
+		map[string]string{"robots.txt": "User-agent: *\nDisallow: /a$\n",
+			"d/.robots": "Disallow: /b\n"}},
+	{CodeIndex, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /index.html\n"),
+		notesOf("d/", "Disallow: /\nAllow: /index.txt\n")},
+	{CodeLost, ".robots:2: error", root("User-agent: *x*\nDisallow: /a\n"),
+		root("User-agent: *x*\nAllow: /a\n")},
+	{CodeMatchedLength, ".robots:1: notice", root("Disallow: /log$\nAllow: /log\n"),
+		root("Disallow: /logs\nAllow: /log\n")},
+	{CodeMisplacedField, "d/.robots:1: warning", notesOf("d/", "Crawl-delay: 10\n"),
+		root("Crawl-delay: 10\n")},
 	{CodeName, ".robots:1: warning", root("Disallow: /%23b\n"), root("Disallow: /a-b\n")},
 	{CodeName, ".robots:1: warning", root("Disallow: /*a&b/\n"), root("Disallow: /a&b*/\n")},
-	{CodeOverruled, "a/.robots:1: notice", map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.zip\n"}, map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.txt\n"}},
-	{CodeOverBlock, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /about.txt\n"), notesOf("d/", "Disallow: /\nDisallow: /about.txt\n")},
-	{CodeOverruled, ".robots:1: notice", map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"}, map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Disallow: /\n"}},
-	{CodeOverruled, "~bob/.robots:1: notice", map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Allow: /\n"}, map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"}},
-	{CodePartName, ".robots:1: notice", root("Disallow: /a\nUser-agent: bot\nDisallow:\n"), root("Disallow: /a\nUser-agent: bot\nDisallow: /a\nDisallow: /b\n")},
-	{"R2-MISSPELT-FIELD", "d/.robots:1: error", notesOf("d/", "Disalow: /a\n"), notesOf("d/", "Disallow: /a\n")}, // as package lint says
-	{CodeVeronicaHost, ".robots:1: notice", root("Disallow: /\nAllow: /pub/\n"), root("Disallow: /\n")},
+	{CodeOverruled, "a/.robots:1: notice",
+		map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.zip\n"},
+		map[string]string{".robots": "Final: /*.zip$\n", "a/.robots": "Allow: /x.txt\n"}},
+	{CodeOverBlock, "d/.robots:2: notice", notesOf("d/", "Disallow: /\nAllow: /about.txt\n"),
+		notesOf("d/", "Disallow: /\nDisallow: /about.txt\n")},
+	{CodeOverruled, ".robots:1: notice",
+		map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"},
+		map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Disallow: /\n"}},
+	{CodeOverruled, "~bob/.robots:1: notice",
+		map[string]string{".robots": "Final: /~bob/\n", "~bob/.robots": "Allow: /\n"},
+		map[string]string{".robots": "Disallow: /~bob/\n", "~bob/.robots": "Allow: /\n"}},
+	{CodePartName, ".robots:1: notice", root("Disallow: /a\nUser-agent: bot\nDisallow:\n"),
+		root("Disallow: /a\nUser-agent: bot\nDisallow: /a\nDisallow: /b\n")},
+	{"R2-MISSPELT-FIELD", "d/.robots:1: error", notesOf("d/", "Disalow: /a\n"),
+		notesOf("d/", "Disallow: /a\n")}, // as package lint says
+	{CodeVeronicaHost, ".robots:1: notice", root("Disallow: /\nAllow: /pub/\n"),
+		root("Disallow: /\n")},
 }
 
 func root(text string) map[string]string { return notesOf("", text) }
 
-func notesOf(dir, text string) map[string]string { return map[string]string{dir + ".robots": text} }
+func notesOf(dir, text string) map[string]string {
+	return map[string]string{dir + ".robots": text}
+}
 
 // saidOf lists the reports with a code, as "file:line: severity".
 func saidOf(c *Compiled, code string) (list []string) {
@@ -68,7 +90,9 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	for _, elsewhere := range []string{ // TestBounds, TestClosed, TestOutsidersLines; packages site and internal/robotscmd
-		CodeTooLarge, CodeCoarsened, CodeUnreadable, CodeProgram, CodeUnnamedLeak, CodeReader, CodeRootMenu, CodeNoMatch, CodeNotRead, CodeDiffers, CodeShownElsewhere, CodeJoined, CodeAlias,
+		CodeTooLarge, CodeCoarsened, CodeUnreadable, CodeProgram, CodeUnnamedLeak, CodeReader,
+		CodeRootMenu, CodeNoMatch, CodeNotRead, CodeDiffers, CodeShownElsewhere,
+		CodeJoined, CodeAlias,
 	} {
 		delete(left, elsewhere)
 	}
@@ -83,7 +107,9 @@ func TestReportsName(t *testing.T) {
 	seen := map[string]bool{}
 	for _, test := range told {
 		for _, r := range compileOf(test.bad).Reports() {
-			if test.bad[r.File] == "" || r.Line < 1 || r.Line > strings.Count(test.bad[r.File], "\n") || r.Message == "" || r.Hint == "" && test.code == r.Code && r.Code[2] != '-' {
+			if test.bad[r.File] == "" || r.Line < 1 ||
+				r.Line > strings.Count(test.bad[r.File], "\n") || r.Message == "" ||
+				r.Hint == "" && test.code == r.Code && r.Code[2] != '-' {
 				t.Errorf("%q: %+v", test.bad, r)
 			}
 			key := fmt.Sprint(test.bad, r.File, r.Line, r.Code, r.Message)
@@ -102,9 +128,11 @@ func TestReportsName(t *testing.T) {
 // hers. If the robot escapes selectors, a line of that group for readers that do not is none
 // to it.
 func TestPartOfVeronica(t *testing.T) {
-	c := compileOf(map[string]string{"~al/.robots": "Final: /?$\n", "~al/a?/.robots": "User-agent: veronica\nDisallow: /\n"})
+	c := compileOf(map[string]string{"~al/.robots": "Final: /?$\n",
+		"~al/a?/.robots": "User-agent: veronica\nDisallow: /\n"})
 	isNamed := func(r Report) bool {
-		return r.Code == CodePartName && r.File == "~al/.robots" && slices.Contains(r.Readers, "longest-match")
+		return r.Code == CodePartName && r.File == "~al/.robots" &&
+			slices.Contains(r.Readers, "longest-match")
 	}
 	if !slices.ContainsFunc(c.Reports(), isNamed) {
 		t.Errorf("%v", c.Reports())
@@ -134,9 +162,13 @@ func TestReaderOfOneRobot(t *testing.T) {
 // TestClosed: what closes a directory is an error that says why, and the directory is
 // closed to everybody.
 func TestClosed(t *testing.T) {
-	broken := inputOf(map[string]string{".robots": "Allow: /d/x\n", "d/.robots": "Allow: /\n", "d/e/.robots": "Allow: /\n"})
-	broken.Annotations = slices.DeleteFunc(broken.Annotations, func(a Annotation) bool { return a.Dir == "/d/" })
-	broken.Annotations = append(broken.Annotations, Annotation{Dir: "/d/", File: "d/.robots", Err: errors.New("permission denied")})
+	broken := inputOf(map[string]string{".robots": "Allow: /d/x\n", "d/.robots": "Allow: /\n",
+		"d/e/.robots": "Allow: /\n"})
+	broken.Annotations = slices.DeleteFunc(broken.Annotations, func(a Annotation) bool {
+		return a.Dir == "/d/"
+	})
+	broken.Annotations = append(broken.Annotations,
+		Annotation{Dir: "/d/", File: "d/.robots", Err: errors.New("permission denied")})
 	program := inputOf(root("Allow: /\n"))
 	program.Programs = []string{"cgi-bin"}
 	for code, test := range map[string]struct {
@@ -148,11 +180,15 @@ func TestClosed(t *testing.T) {
 		CodeProgram:    {program, ".robots", "cgi-bin", "x", ""},
 	} {
 		c := Compile(test.in)
-		list := slices.DeleteFunc(slices.Clone(c.Reports()), func(r Report) bool { return r.Code != code })
-		if len(list) != 1 || list[0].File != test.file || list[0].Severity != diag.Error || !strings.Contains(list[0].Message, test.says) {
+		list := slices.DeleteFunc(slices.Clone(c.Reports()), func(r Report) bool {
+			return r.Code != code
+		})
+		if len(list) != 1 || list[0].File != test.file || list[0].Severity != diag.Error ||
+			!strings.Contains(list[0].Message, test.says) {
 			t.Errorf("%s: %v", code, c.Reports())
 		}
-		if !c.DeniedToAll(test.closed, false) || test.open != "" && c.DeniedToAll(test.open, false) {
+		if !c.DeniedToAll(test.closed, false) ||
+			test.open != "" && c.DeniedToAll(test.open, false) {
 			t.Errorf("%s: %s is open, or %s closed\n%s", code, test.closed, test.open, c.File())
 		}
 	}
@@ -167,7 +203,8 @@ func TestRules(t *testing.T) {
 		{Dir: "/b/", File: "other", Data: []byte("Disallow: /z\n")},
 	}})
 	var got []string
-	for _, at := range [][2]string{{"/a/", "note"}, {"/b/", "note"}, {"/b/", "more"}, {"/c/", "note"}, {"/", "note"}} {
+	for _, at := range [][2]string{{"/a/", "note"}, {"/b/", "note"}, {"/b/", "more"},
+		{"/c/", "note"}, {"/", "note"}} {
 		for _, r := range c.Rules(at[0], at[1]) {
 			got = append(got, fmt.Sprint(r.Dir, r.Path, " ", r.Line, r.Allow, r.Literal))
 		}
@@ -180,7 +217,8 @@ func TestRules(t *testing.T) {
 // TestPreferencesHint: what is said of preferences that disagree does not speak of Final,
 // which is about fetching.
 func TestPreferencesHint(t *testing.T) {
-	for _, r := range compileOf(map[string]string{".robots": "Content-Usage: search=n\n", "a/.robots": "Content-Usage: search=y\n"}).Reports() {
+	for _, r := range compileOf(map[string]string{".robots": "Content-Usage: search=n\n",
+		"a/.robots": "Content-Usage: search=y\n"}).Reports() {
 		if r.Code != CodeOverruled || strings.Contains(r.Hint, "Final") {
 			t.Errorf("%v: %s", r, r.Hint)
 		}
@@ -200,7 +238,8 @@ func TestCures(t *testing.T) {
 				hints = append(hints, r.Hint)
 			}
 		}
-		if len(hints) != 1 || !strings.Contains(hints[0], want) || want != "User-agent: veronica" && strings.Contains(hints[0], veronica) {
+		if len(hints) != 1 || !strings.Contains(hints[0], want) ||
+			want != "User-agent: veronica" && strings.Contains(hints[0], veronica) {
 			t.Errorf("%q: %q", text, hints)
 		}
 	}

@@ -45,7 +45,8 @@ func denied(c *Compiled) (list []string) {
 func TestBorrowers(t *testing.T) {
 	notes := many(300, "Disallow: /drafts/\n")
 	for i := range 9 {
-		notes[fmt.Sprintf("~mallory/%d/.robots", i)] = rulesOf(1000, "Disallow: /something-else-to-be-said-%04d/\n")
+		notes[fmt.Sprintf("~mallory/%d/.robots", i)] = rulesOf(1000,
+			"Disallow: /something-else-to-be-said-%04d/\n")
 	}
 	for i := range 4 {
 		notes[fmt.Sprintf("~nick/%d/.robots", i)] = rulesOf(900, "Disallow: /nick%03d/\n")
@@ -54,7 +55,8 @@ func TestBorrowers(t *testing.T) {
 	if list := denied(c); !slices.Equal(list, []string{"COARSENED ~mallory/0/.robots"}) {
 		t.Fatalf("denied: %q", list)
 	}
-	for name, want := range map[string]bool{"~mallory/x": true, "~nick/x": false, "~nick/3/nick899/x": true, "~u00299/drafts/x": true, "~u00299/x": false} {
+	for name, want := range map[string]bool{"~mallory/x": true, "~nick/x": false,
+		"~nick/3/nick899/x": true, "~u00299/drafts/x": true, "~u00299/x": false} {
 		if c.DeniedToAll(name, false) != want {
 			t.Errorf("%s is denied: %v", name, !want)
 		}
@@ -89,11 +91,16 @@ func TestJoined(t *testing.T) {
 		robot, name string
 		allowed     bool
 	}{
-		{"bot1", "~ann/1/y", false}, {"bot1", "~ann/1/x", false}, {"bot1", "~ann/2/y", false}, {"bot1", "~ann/all/y", false}, {"bot1", "~ann/all/open", false},
-		{"bot1", "~ann/x", true}, {"bot1", "~bob/three/", true}, {"bot3", "~bob/three/", false}, {"bot3", "~ann/1/y", false},
-		{"zed", "~ann/1/y", true}, {"zed", "~ann/all/y", false}, {"zed", "~ann/all/open", true}, {"other", "~ann/1/y", true}, {"other", "~bob/o/", false},
+		{"bot1", "~ann/1/y", false}, {"bot1", "~ann/1/x", false}, {"bot1", "~ann/2/y", false},
+		{"bot1", "~ann/all/y", false}, {"bot1", "~ann/all/open", false},
+		{"bot1", "~ann/x", true}, {"bot1", "~bob/three/", true}, {"bot3", "~bob/three/", false},
+		{"bot3", "~ann/1/y", false},
+		{"zed", "~ann/1/y", true}, {"zed", "~ann/all/y", false}, {"zed", "~ann/all/open", true},
+		{"other", "~ann/1/y", true}, {"other", "~bob/o/", false},
 	} {
-		if e := c.Explain(test.robot, test.name, strings.HasSuffix(test.name, "/")); e.Allowed != test.allowed || e.Joined != (!e.Allowed && test.robot != "zed" && e.By.File == "~ann/.robots") {
+		if e := c.Explain(test.robot, test.name,
+			strings.HasSuffix(test.name, "/")); e.Allowed != test.allowed ||
+			e.Joined != (!e.Allowed && test.robot != "zed" && e.By.File == "~ann/.robots") {
 			t.Errorf("%s is allowed %s: %+v", test.robot, test.name, e)
 		}
 	}
@@ -113,7 +120,8 @@ func TestJoined(t *testing.T) {
 // TestLists: where hundreds of homes have a list of robots, in many variants, none is
 // denied, and the robots share few groups.
 func TestLists(t *testing.T) {
-	for _, root := range []string{"", "User-agent: bot007-crawler\nUser-agent: bot100-crawler\nDisallow: /\n"} {
+	for _, root := range []string{"",
+		"User-agent: bot007-crawler\nUser-agent: bot100-crawler\nDisallow: /\n"} {
 		notes := lists(600)
 		notes[".robots"] = root
 		c := compileOf(notes)
@@ -136,10 +144,12 @@ func TestTooManyAuthors(t *testing.T) {
 	notes["pub/.robots"] = "Disallow: /y\n"
 	notes[".robots"] = "Allow: /~u00003/open\n"
 	c := compileOf(notes)
-	if list := denied(c); !slices.Equal(list, []string{"TOO-LARGE ~u00000/.robots"}) || !strings.Contains(string(c.File()), "\nDisallow: /~\n") {
+	if list := denied(c); !slices.Equal(list, []string{"TOO-LARGE ~u00000/.robots"}) ||
+		!strings.Contains(string(c.File()), "\nDisallow: /~\n") {
 		t.Fatalf("%.200q\n%.200s", list, c.File())
 	}
-	for name, want := range map[string]bool{"~u00001/q": true, "~u00003/open": true, "~new/": true, "pub/y": true, "pub/x": false, "x": false} {
+	for name, want := range map[string]bool{"~u00001/q": true, "~u00003/open": true, "~new/": true,
+		"pub/y": true, "pub/x": false, "x": false} {
 		if c.DeniedToAll(name, false) != want {
 			t.Errorf("%s is denied: %v", name, !want)
 		}
@@ -152,7 +162,9 @@ func TestTooManyAuthors(t *testing.T) {
 	if list := denied(c); len(list) != 1 || string(c.File()) != header+"\n"+string(DenyAll()) {
 		t.Fatalf("%.200q\n%.200s", list, c.File())
 	}
-	if message := c.Reports()[0].Message; !strings.Contains(message, "30000 directories have annotations; with lines like theirs about") || !strings.Contains(message, "-users") {
+	if message := c.Reports()[0].Message; !strings.Contains(message,
+		"30000 directories have annotations; with lines like theirs about") ||
+		!strings.Contains(message, "-users") {
 		t.Errorf("it says %q", message)
 	}
 }
@@ -161,7 +173,8 @@ func TestTooManyAuthors(t *testing.T) {
 // number and the bound; one at the bound closes nothing.
 func TestBounds(t *testing.T) {
 	tops := func(n int) map[string]string {
-		notes := map[string]string{"d/last/.robots": rulesOf(n, "Disallow: /%d\n"), "e/.robots": "Disallow: /x\n"}
+		notes := map[string]string{"d/last/.robots": rulesOf(n, "Disallow: /%d\n"),
+			"e/.robots": "Disallow: /x\n"}
 		for i := range 10 {
 			notes[fmt.Sprintf("d/%d/.robots", i)] = rulesOf(999, "Disallow: /%d\n")
 		}
@@ -171,22 +184,34 @@ func TestBounds(t *testing.T) {
 		at, past   map[string]string
 		file, says string
 	}{
-		"rules":    {notesOf("d/", rulesOf(1000, "Disallow: /%d\n")), notesOf("d/", rulesOf(9000, "Disallow: /%d\n")), "d/.robots", "9000 rules; the bound is 1000"},
-		"Allows":   {notesOf("d/", rulesOf(1000, "Allow: /%d\n")), notesOf("d/", rulesOf(1001, "Allow: /%d\n")), "d/.robots", "1001 rules; the bound is 1000"},
-		"usages":   {notesOf("d/", rulesOf(1000, "Content-Usage: /%d search=n\n")), notesOf("d/", rulesOf(1001, "Content-Usage: /%d search=n\n")), "d/.robots", "1001 rules; the bound is 1000"},
-		"globs":    {notesOf("d/", rulesOf(600, "Disallow: /*%d\n")+"Disallow: /x*\n"), notesOf("d/", rulesOf(990, "Disallow: /*%d%%41$\n")), "d/.robots", "990 patterns with a * before their end; the bound is 600"},
-		"bytes":    {notesOf("d/", strings.Repeat("#", maxAnnotation)), notesOf("d/", strings.Repeat("#", maxAnnotation+1)), "d/.robots", "more than 500 KiB"},
-		"a top":    {tops(10), tops(11), "d/0/.robots", "10001 rules; the bound is 10000"},
-		"its root": {root(rulesOf(1000, "Disallow: /%d\n")), root(rulesOf(1001, "Disallow: /%d\n")), ".robots", "1001 rules; the bound is 1000"},
+		"rules": {notesOf("d/", rulesOf(1000, "Disallow: /%d\n")),
+			notesOf("d/", rulesOf(9000, "Disallow: /%d\n")), "d/.robots",
+			"9000 rules; the bound is 1000"},
+		"Allows": {notesOf("d/", rulesOf(1000, "Allow: /%d\n")),
+			notesOf("d/", rulesOf(1001, "Allow: /%d\n")), "d/.robots",
+			"1001 rules; the bound is 1000"},
+		"usages": {notesOf("d/", rulesOf(1000, "Content-Usage: /%d search=n\n")),
+			notesOf("d/", rulesOf(1001, "Content-Usage: /%d search=n\n")), "d/.robots",
+			"1001 rules; the bound is 1000"},
+		"globs": {notesOf("d/", rulesOf(600, "Disallow: /*%d\n")+"Disallow: /x*\n"),
+			notesOf("d/", rulesOf(990, "Disallow: /*%d%%41$\n")), "d/.robots",
+			"990 patterns with a * before their end; the bound is 600"},
+		"bytes": {notesOf("d/", strings.Repeat("#", maxAnnotation)),
+			notesOf("d/", strings.Repeat("#", maxAnnotation+1)), "d/.robots", "more than 500 KiB"},
+		"a top": {tops(10), tops(11), "d/0/.robots", "10001 rules; the bound is 10000"},
+		"its root": {root(rulesOf(1000, "Disallow: /%d\n")), root(rulesOf(1001, "Disallow: /%d\n")),
+			".robots", "1001 rules; the bound is 1000"},
 	} {
 		if list := denied(compileOf(test.at)); len(list) > 0 {
 			t.Errorf("%s: at the bound: %q", name, list)
 		}
 		c := compileOf(test.past)
-		if list := denied(c); !slices.Equal(list, []string{"TOO-LARGE " + test.file}) || !strings.Contains(c.Reports()[0].Message, test.says) {
+		if list := denied(c); !slices.Equal(list, []string{"TOO-LARGE " + test.file}) ||
+			!strings.Contains(c.Reports()[0].Message, test.says) {
 			t.Errorf("%s: %q %v", name, list, c.Reports())
 		}
-		if !c.DeniedToAll("d/anything", false) || c.DeniedToAll("e/y", false) != (name == "its root") {
+		if !c.DeniedToAll("d/anything", false) ||
+			c.DeniedToAll("e/y", false) != (name == "its root") {
 			t.Errorf("%s: not the directory is denied, or more\n%s", name, c.File())
 		}
 		for _, n := range c.notes {
@@ -201,7 +226,9 @@ func TestBounds(t *testing.T) {
 // site; what that does not cure is unproven.
 func TestUnnamedLeak(t *testing.T) {
 	faulty := func(spoil func(string) string) *work {
-		w := work{Compiled: &Compiled{readers: readers.All()}, in: inputOf(map[string]string{"a/.robots": "Disallow: /x\n", "b/.robots": "Disallow: /x\n"}), left: map[string]bool{}}
+		w := work{Compiled: &Compiled{readers: readers.All()},
+			in: inputOf(map[string]string{"a/.robots": "Disallow: /x\n",
+				"b/.robots": "Disallow: /x\n"}), left: map[string]bool{}}
 		for range 10 {
 			w.read()
 			w.fit()
@@ -212,8 +239,12 @@ func TestUnnamedLeak(t *testing.T) {
 		}
 		return &w
 	}
-	once := faulty(func(file string) string { return strings.Replace(file, "Disallow: /a/x\n", "", 1) })
-	if list := once.said; len(list) != 1 || list[0].Code != CodeUnnamedLeak || list[0].File != "a/.robots" || !strings.Contains(list[0].Message, `into "/a/x`) || len(once.Unproven()) > 0 {
+	once := faulty(func(file string) string {
+		return strings.Replace(file, "Disallow: /a/x\n", "", 1)
+	})
+	if list := once.said; len(list) != 1 || list[0].Code != CodeUnnamedLeak ||
+		list[0].File != "a/.robots" || !strings.Contains(list[0].Message, `into "/a/x`) ||
+		len(once.Unproven()) > 0 {
 		t.Errorf("%v, %v", list, once.Unproven())
 	}
 	rfc := robots.Parse(robots.RFC9309, once.file)
@@ -221,7 +252,8 @@ func TestUnnamedLeak(t *testing.T) {
 		t.Errorf("the file:\n%s", once.file)
 	}
 	always := faulty(func(string) string { return "User-agent: *\nDisallow: /b/\n" })
-	if list := always.Unproven(); len(list) == 0 || list[0].String() == "" || always.denied["/"] != nil {
+	if list := always.Unproven(); len(list) == 0 || list[0].String() == "" ||
+		always.denied["/"] != nil {
 		t.Errorf("unproven: %v, %v", list, always.said)
 	}
 }
@@ -258,7 +290,8 @@ func TestWeakCut(t *testing.T) {
 // Explain says why the group for veronica states no preference.
 func TestNoUsage(t *testing.T) {
 	for text, agents := range map[string]map[string]bool{
-		"Content-Usage: train-ai=n\nDisallow: /a$\n": {"veronica": true, "Veronica": true, "foo": false},
+		"Content-Usage: train-ai=n\nDisallow: /a$\n": {"veronica": true,
+			"Veronica": true, "foo": false},
 		"Disallow: /a$\n": {"veronica": false},
 	} {
 		c := compileOf(map[string]string{".robots": text})
@@ -286,7 +319,8 @@ func TestOwnRobots(t *testing.T) {
 		spent := func(homes int) uint64 {
 			notes := map[string]string{}
 			for i := range homes {
-				notes[fmt.Sprintf("~u%04d/.robots", i)] = fmt.Sprintf("Disallow: /drafts/\nUser-agent: robot%04d\n", i) + text
+				notes[fmt.Sprintf("~u%04d/.robots",
+					i)] = fmt.Sprintf("Disallow: /drafts/\nUser-agent: robot%04d\n", i) + text
 			}
 			in := inputOf(notes)
 			var before, after runtime.MemStats

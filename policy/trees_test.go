@@ -17,7 +17,8 @@ import (
 // home makes the annotations of a tree of texts, by their directories below /~ann/.
 func home(prefix string, texts map[string]string) (list []Annotation) {
 	for dir, text := range texts {
-		list = append(list, Annotation{Dir: "/~ann/" + dir, File: prefix + "~ann/" + dir + ".robots", Data: []byte(text)})
+		list = append(list, Annotation{Dir: "/~ann/" + dir,
+			File: prefix + "~ann/" + dir + ".robots", Data: []byte(text)})
 	}
 	slices.SortFunc(list, func(a, b Annotation) int { return strings.Compare(a.Dir, b.Dir) })
 	return list
@@ -36,10 +37,12 @@ func treeText(rnd *rand.Rand) string {
 	var b strings.Builder
 	for range rnd.IntN(7) {
 		if rnd.IntN(3) == 0 {
-			fmt.Fprintf(&b, "User-agent: %s\n", one("*", "*", "GPTBot", "foo", "Foo, bar", "*, bar"))
+			fmt.Fprintf(&b, "User-agent: %s\n",
+				one("*", "*", "GPTBot", "foo", "Foo, bar", "*, bar"))
 			continue
 		}
-		fmt.Fprintf(&b, "%s: /%s%s\n", one("Disallow", "Disallow", "Allow", "Final"), one("", "a", "b", "a/", "a/b", "*b", "*/b$"), one("", "", "x"))
+		fmt.Fprintf(&b, "%s: /%s%s\n", one("Disallow", "Disallow", "Allow", "Final"),
+			one("", "a", "b", "a/", "a/b", "*b", "*/b$"), one("", "", "x"))
 	}
 	return b.String()
 }
@@ -50,7 +53,8 @@ func TestEitherTreeDenies(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, dir := range []string{"", "a/", "a/b/"} {
-		for _, name := range []string{"", "a", "b", "x", "ax", "bx", "a/b", "a/bx", "b/x", "q/b", "a/b/b"} {
+		for _, name := range []string{"", "a", "b", "x", "ax", "bx", "a/b", "a/bx", "b/x",
+			"q/b", "a/b/b"} {
 			names = append(names, "/~ann/"+dir+name)
 		}
 	}
@@ -75,12 +79,14 @@ func TestEitherTreeDenies(t *testing.T) {
 				got := both(robot, sel)
 				for i, allows := range alone {
 					if !allows(robot, sel) && got {
-						t.Fatalf("seed %d: tree %d denies %s to %s, both together do not\n%s", seed, i, sel, robot, textsOf(trees))
+						t.Fatalf("seed %d: tree %d denies %s to %s, both together do not\n%s", seed,
+							i, sel, robot, textsOf(trees))
 					}
 				}
 				switch {
 				case !got && !strings.HasPrefix(sel, "/~ann"):
-					t.Fatalf("seed %d: %s is kept out of %s, of which no tree speaks\n%s", seed, robot, sel, textsOf(trees))
+					t.Fatalf("seed %d: %s is kept out of %s, of which no tree speaks\n%s", seed,
+						robot, sel, textsOf(trees))
 				case got:
 					openings++
 				default:
@@ -110,11 +116,17 @@ func TestBanInOneTree(t *testing.T) {
 		gopher, gemini map[string]string
 		open, denied   string // for other robots
 	}{
-		{map[string]string{"": ban}, map[string]string{"": "Disallow: /drafts/\n"}, "/~ann/phlog/", "/~ann/drafts/x"},
-		{map[string]string{"": "Disallow: /drafts/\n"}, map[string]string{"": ban}, "/~ann/phlog/", "/~ann/drafts/x"},
-		{map[string]string{"": "Disallow: /drafts/\n" + ban}, map[string]string{"": "# nothing\n"}, "/~ann/phlog/", "/~ann/drafts/x"},
-		{map[string]string{"": ban}, map[string]string{"": "User-agent: foo\nDisallow: /\n"}, "/~ann/phlog/", ""},
-		{map[string]string{"": ban}, map[string]string{"": "", "d/": "User-agent: GPTBot\nAllow: /\n\nUser-agent: *\nDisallow: /x\n"}, "/~ann/d/", "/~ann/d/x"},
+		{map[string]string{"": ban}, map[string]string{"": "Disallow: /drafts/\n"}, "/~ann/phlog/",
+			"/~ann/drafts/x"},
+		{map[string]string{"": "Disallow: /drafts/\n"}, map[string]string{"": ban}, "/~ann/phlog/",
+			"/~ann/drafts/x"},
+		{map[string]string{"": "Disallow: /drafts/\n" + ban}, map[string]string{"": "# nothing\n"},
+			"/~ann/phlog/", "/~ann/drafts/x"},
+		{map[string]string{"": ban}, map[string]string{"": "User-agent: foo\nDisallow: /\n"},
+			"/~ann/phlog/", ""},
+		{map[string]string{"": ban},
+			map[string]string{"": "",
+				"d/": "User-agent: GPTBot\nAllow: /\n\nUser-agent: *\nDisallow: /x\n"}, "/~ann/d/", "/~ann/d/x"},
 		{map[string]string{"": ban}, nil, "/~ann/phlog/", ""},
 		{nil, map[string]string{"": ban}, "/~ann/phlog/", ""},
 		{map[string]string{"": ban}, map[string]string{"": ban}, "/~ann/phlog/", ""},
@@ -127,9 +139,11 @@ func TestBanInOneTree(t *testing.T) {
 			}
 		}
 		for _, robot := range []string{"bar", "nobody-names-it"} {
-			if !allows(robot, "/~ann/") || !allows(robot, c.open) || c.denied != "" && allows(robot, c.denied) {
+			if !allows(robot, "/~ann/") || !allows(robot, c.open) ||
+				c.denied != "" && allows(robot, c.denied) {
 				t.Errorf("%q, %q: %s may fetch the home: %v, %s: %v, %s: %v", c.gopher, c.gemini,
-					robot, allows(robot, "/~ann/"), c.open, allows(robot, c.open), c.denied, allows(robot, c.denied))
+					robot, allows(robot, "/~ann/"), c.open, allows(robot, c.open), c.denied,
+					allows(robot, c.denied))
 			}
 		}
 	}
@@ -138,7 +152,8 @@ func TestBanInOneTree(t *testing.T) {
 // TestTreesAlike: trees with the same annotations are one, as is a tree beside an empty one;
 // their Allows count.
 func TestTreesAlike(t *testing.T) {
-	texts := map[string]string{"": "Disallow: /\nAllow: /pub/\n", "d/": "User-agent: foo\nDisallow: /x\n"}
+	texts := map[string]string{"": "Disallow: /\nAllow: /pub/\n",
+		"d/": "User-agent: foo\nDisallow: /x\n"}
 	gopher, gemini := home("", texts), home("gemini=", texts)
 	for name, c := range map[string][3][]Annotation{
 		"alike":     {gopher, gemini, gopher},
@@ -149,7 +164,8 @@ func TestTreesAlike(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	one, both := Compile(Input{Annotations: gopher}).File(), Compile(Input{Annotations: BothTrees(gopher, gemini)}).File()
+	one, both := Compile(Input{Annotations: gopher}).File(),
+		Compile(Input{Annotations: BothTrees(gopher, gemini)}).File()
 	if !bytes.Equal(one, both) {
 		t.Errorf("alone:\n%s== both:\n%s", one, both)
 	}

@@ -11,13 +11,17 @@ import (
 // TestLineEnds: no author writes a line into the file of others: what some reader takes for
 // the end of a line stands in no line, whoever wrote it, in whatever field.
 func TestLineEnds(t *testing.T) {
-	for _, end := range []string{"\u2028", "\u2029", "\u0085", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x1f"} {
+	for _, end := range []string{"\u2028", "\u2029", "\u0085", "\v", "\f", "\x1c", "\x1d",
+		"\x1e", "\x1f"} {
 		for _, notes := range []map[string]string{
 			{"a/.robots": "Disallow: /x" + end + "User-agent: zz\n", "b/.robots": "Disallow: /\n"},
 			{"a/.robots": "Allow: /x" + end + "User-agent: zz\n", "b/.robots": "Disallow: /\n"},
-			{"a/.robots": "User-agent: foo" + end + "bar\nDisallow: /x\n", "b/.robots": "Disallow: /\n"},
-			{"a/x" + end + "User-agent: zz/.robots": "Disallow: /q\n", "b/.robots": "Disallow: /\n"},
-			{"~a/.robots": "Disallow: /x" + end + "User-agent: zz\n", "~b/.robots": "Disallow: /\n", "~c/.robots": "Disallow: /y\n"},
+			{"a/.robots": "User-agent: foo" + end + "bar\nDisallow: /x\n",
+				"b/.robots": "Disallow: /\n"},
+			{"a/x" + end + "User-agent: zz/.robots": "Disallow: /q\n",
+				"b/.robots": "Disallow: /\n"},
+			{"~a/.robots": "Disallow: /x" + end + "User-agent: zz\n", "~b/.robots": "Disallow: /\n",
+				"~c/.robots": "Disallow: /y\n"},
 			{".robots": "Comment: x" + end + "User-agent: zz\n", "b/.robots": "Disallow: /\n"},
 		} {
 			c := compileOf(notes)
@@ -25,7 +29,8 @@ func TestLineEnds(t *testing.T) {
 				t.Errorf("%q stands in the file of %q:\n%s", end, notes, c.File())
 			}
 			for _, r := range readers.All() {
-				if r.Agent == "" && r.Read(c.File()).Agent("zz").Allowed("/b/x") && r.Read(c.File()).Agent("zz").Allowed("/~b/x") {
+				if r.Agent == "" && r.Read(c.File()).Agent("zz").Allowed("/b/x") &&
+					r.Read(c.File()).Agent("zz").Allowed("/~b/x") {
 					t.Errorf("%s is let into b/x: %q\n%s", r.Name, notes, c.File())
 				}
 			}
@@ -87,7 +92,8 @@ func TestProgramReports(t *testing.T) {
 			t.Errorf("about no file: %v", r)
 		}
 	}
-	if len(said) != 2 || !strings.Contains(said[0], "write /cgi*, and /cgi?") || !strings.Contains(said[1], "write /now/$") {
+	if len(said) != 2 || !strings.Contains(said[0], "write /cgi*, and /cgi?") ||
+		!strings.Contains(said[1], "write /now/$") {
 		t.Errorf("%q", said)
 	}
 }

@@ -32,7 +32,8 @@ func mixedFile(groups int) []byte {
 }
 
 func BenchmarkParse(b *testing.B) {
-	for name, data := range map[string][]byte{"mixed": mixedFile(3000), "literal": literalFile(100_000)} {
+	for name, data := range map[string][]byte{"mixed": mixedFile(3000),
+		"literal": literalFile(100_000)} {
 		for _, d := range []Dialect{Gopher, RFC9309} {
 			b.Run(fmt.Sprintf("%s/%s", name, d), func(b *testing.B) {
 				b.SetBytes(int64(len(data)))
@@ -91,11 +92,12 @@ func hostileFiles() map[string]string {
 		fmt.Fprintf(&keys, ", k%d=y", i)
 	}
 	return map[string]string{
-		"pieces":      "Disallow: /" + strings.Repeat("*a", 500) + "b\n",
-		"stars":       "Disallow: /" + strings.Repeat("*", 500<<10) + "b\n",
-		"usage-lines": strings.ReplaceAll(keys.String()[:400<<10], ", ", "\nContent-Usage: ") + "\n",
-		"usage-keys":  "Content-Usage: a=y" + keys.String() + "\n",
-		"groups":      strings.Repeat("User-agent: mybot\nAllow: /b\n", 12_500),
+		"pieces": "Disallow: /" + strings.Repeat("*a", 500) + "b\n",
+		"stars":  "Disallow: /" + strings.Repeat("*", 500<<10) + "b\n",
+		"usage-lines": strings.ReplaceAll(keys.String()[:400<<10], ", ",
+			"\nContent-Usage: ") + "\n",
+		"usage-keys": "Content-Usage: a=y" + keys.String() + "\n",
+		"groups":     strings.Repeat("User-agent: mybot\nAllow: /b\n", 12_500),
 	}
 }
 
@@ -118,15 +120,21 @@ func BenchmarkHostile(b *testing.B) {
 // TestMemory: a file, parsed and indexed, takes at most so many times its size.
 // README.md names the figures.
 func TestMemory(t *testing.T) {
-	for name, most := range map[string]float64{"literal": 5.3, "mixed": 2, "wildcards": 2.4, "small groups": 4.2, "small rules": 13, "escapes": 8.8, "usages": 10.4, "shortest": 4.7, "stars": 12.8, "bytes": 12.4} {
+	for name, most := range map[string]float64{"literal": 5.3, "mixed": 2, "wildcards": 2.4,
+		"small groups": 4.2, "small rules": 13, "escapes": 8.8, "usages": 10.4, "shortest": 4.7,
+		"stars": 12.8, "bytes": 12.4} {
 		data := map[string][]byte{
-			"literal": literalFile(100_000), "mixed": mixedFile(20_000), "wildcards": bytes.Repeat(wildcardFile(), 30),
-			"small groups": lines("User-agent:%x\nAllow:/\n"), "small rules": append([]byte("User-agent: *\n"), lines("Allow:/%x\n")...),
-			"escapes":  append([]byte("User-agent: *\n"), lines("Allow:/*%%2F*%%2F*%%2F*%%2F%x\n")...),
-			"shortest": append([]byte("User-agent: *\n"), bytes.Repeat([]byte("Allow:/\n"), 20_000)...),
-			"stars":    append([]byte("User-agent: *\n"), lines("Allow:*%x\n")...),
-			"bytes":    append([]byte("User-agent: *\n"), lines("Allow:/*\xff%x\n")...),
-			"usages":   append([]byte("User-agent: *\n"), lines("Content-Usage:/%x search=n\n")...),
+			"literal": literalFile(100_000), "mixed": mixedFile(20_000),
+			"wildcards":    bytes.Repeat(wildcardFile(), 30),
+			"small groups": lines("User-agent:%x\nAllow:/\n"),
+			"small rules":  append([]byte("User-agent: *\n"), lines("Allow:/%x\n")...),
+			"escapes": append([]byte("User-agent: *\n"),
+				lines("Allow:/*%%2F*%%2F*%%2F*%%2F%x\n")...),
+			"shortest": append([]byte("User-agent: *\n"),
+				bytes.Repeat([]byte("Allow:/\n"), 20_000)...),
+			"stars":  append([]byte("User-agent: *\n"), lines("Allow:*%x\n")...),
+			"bytes":  append([]byte("User-agent: *\n"), lines("Allow:/*\xff%x\n")...),
+			"usages": append([]byte("User-agent: *\n"), lines("Content-Usage:/%x search=n\n")...),
 		}[name]
 		before := heap()
 		f := Parse(RFC9309, data)
@@ -165,7 +173,8 @@ func TestMemoryOfManyRobots(t *testing.T) {
 	for i := range rules {
 		fmt.Fprintf(&shared, "Disallow: /private/%d/\n", i)
 	}
-	for name, data := range map[string][]byte{"one group": shared.Bytes(), "a group of its own each": append(shared.Bytes(), own.Bytes()...)} {
+	for name, data := range map[string][]byte{"one group": shared.Bytes(),
+		"a group of its own each": append(shared.Bytes(), own.Bytes()...)} {
 		before := heap()
 		f := Parse(RFC9309, data)
 		for range 3 {
@@ -200,7 +209,8 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	data = append(data, "User-agent: robot3\nDisallow: /glob/*"+strings.Repeat("~", 80)+"*x\n"...)
 	for _, d := range readers.Dialects() {
 		f := Parse(d, data)
-		for _, sel := range []string{"/private/3/A", "/a/area5/x.html", "http://example.org/search?q=1", "", "/private/3/" + long, "/glob/a" + long + "xx"} {
+		for _, sel := range []string{"/private/3/A", "/a/area5/x.html",
+			"http://example.org/search?q=1", "", "/private/3/" + long, "/glob/a" + long + "xx"} {
 			for range 3 {
 				f.Decide("Robot3/1.0", sel)
 			}

@@ -104,10 +104,12 @@ func checkCase(t *testing.T, name string, line int, dialect string, r caseRecord
 		return
 	}
 	if got.Allowed != r.Allow {
-		t.Errorf("%s:%d: %s: %q for %q: allowed = %v, want %v (%s)\n%s", name, line, d, url, r.Agent, got.Allowed, r.Allow, r.Why, data)
+		t.Errorf("%s:%d: %s: %q for %q: allowed = %v, want %v (%s)\n%s", name, line, d, url,
+			r.Agent, got.Allowed, r.Allow, r.Why, data)
 	}
 	data, _ = readers.DecodeUTF16(data)
 	if !r.Lenient && Reference(d, data, r.Agent, url) != r.Allow {
-		t.Errorf("%s:%d: %s: %q for %q: the naive model does not say %v", name, line, d, url, r.Agent, r.Allow)
+		t.Errorf("%s:%d: %s: %q for %q: the naive model does not say %v", name, line, d, url,
+			r.Agent, r.Allow)
 	}
 }

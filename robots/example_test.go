@@ -35,7 +35,8 @@ func ExampleFile_Allowed() {
 
 // A site that keeps training robots out, and search in.
 func ExampleFile_Usage() {
-	f := robots.Parse(robots.RFC9309, []byte("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /free/ train-ai=y, search=y\nAllow: /\n"))
+	f := robots.Parse(robots.RFC9309,
+		[]byte("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /free/ train-ai=y, search=y\nAllow: /\n"))
 	for _, p := range f.Usage("mybot", "/phlog/poem.txt") {
 		fmt.Printf("%s=%s, says line %d\n", p.Key, p.Preference, p.Line)
 	}
@@ -54,8 +55,10 @@ func ExampleParse_gopher() {
 }
 
 func ExampleParse_rfc9309() {
-	f := robots.Parse(robots.RFC9309, []byte("User-agent: *\nDisallow: /\nAllow: /caf%C3%A9/*.html$\n"))
-	fmt.Println(f.Allowed("mybot", "https://example.org/café/menu.html"), f.Allowed("mybot", "/café/menu.html?all"))
+	f := robots.Parse(robots.RFC9309,
+		[]byte("User-agent: *\nDisallow: /\nAllow: /caf%C3%A9/*.html$\n"))
+	fmt.Println(f.Allowed("mybot", "https://example.org/café/menu.html"),
+		f.Allowed("mybot", "/café/menu.html?all"))
 	// Output: true false
 }
 

@@ -49,7 +49,8 @@ func sameAsReference(t *testing.T, d Dialect, data []byte, agent, sel string) {
 		if got.Allowed != want || f.Allowed(agent, sel) != want {
 			t.Errorf("%s: %q for %q in %q: %+v, want %v", d, sel, agent, data, got, want)
 		}
-		if got.Reason != RobotsFile && (got.Rule.Line != all[0].line || got.RunnerUp.Line != all[1].line) {
+		if got.Reason != RobotsFile &&
+			(got.Rule.Line != all[0].line || got.RunnerUp.Line != all[1].line) {
 			t.Errorf("%s: %q for %q in %q: %+v, want %v", d, sel, agent, data, got, all)
 		}
 	}

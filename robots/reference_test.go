@@ -40,7 +40,8 @@ func refLines(d Dialect, text string) []string {
 func refField(d Dialect, line string) (key, value string, blank, comment bool) {
 	line, _, _ = strings.Cut(line, "\x00")
 	for i := range len(line) {
-		if line[i] == '#' && (d != readers.Extended || i == 0 || strings.IndexByte(" \t\v\f\r", line[i-1]) >= 0) {
+		if line[i] == '#' && (d != readers.Extended || i == 0 ||
+			strings.IndexByte(" \t\v\f\r", line[i-1]) >= 0) {
 			line, comment = line[:i], true
 			break
 		}
@@ -100,7 +101,8 @@ func refExperimental(version string) bool {
 
 func refWord(s string) string {
 	s = strings.Trim(s, " \t\v\f\r")
-	if first, _, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " "); first == "*" || s == "*\u00a0" || s == "*\xa0" {
+	if first, _, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " "); first == "*" ||
+		s == "*\u00a0" || s == "*\xa0" {
 		return "*"
 	}
 	word := strings.TrimLeft(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -292,7 +294,8 @@ func refNormal(p string) string {
 }
 
 func refPath(s string) string {
-	if i := strings.Index(s, "://"); i > 0 && !strings.ContainsAny(s[:i], "/:?#[]@!$&'()*,;=% \"<>\\^`{|}\x00\x7f") && refASCII(s[:i]) {
+	if i := strings.Index(s, "://"); i > 0 &&
+		!strings.ContainsAny(s[:i], "/:?#[]@!$&'()*,;=% \"<>\\^`{|}\x00\x7f") && refASCII(s[:i]) {
 		s, _, _ = strings.Cut(s[i+3:], "#")
 		if j := strings.IndexAny(s, "/?"); j >= 0 {
 			s = s[j:]
@@ -341,7 +344,8 @@ func refMatch(d Dialect, g refGroup, r refRule, sel string) (weight int, ok bool
 		return len(p), strings.HasPrefix(sel, p)
 	case d == readers.Extended:
 		return len(p), refGlob(p, sel, true)
-	case d == readers.Veronica2 && len(p) > 1 && p[len(p)-1] == '/' && p[len(p)-2] != '*' && refGlob(p[:len(p)-1], sel, true):
+	case d == readers.Veronica2 && len(p) > 1 && p[len(p)-1] == '/' && p[len(p)-2] != '*' &&
+		refGlob(p[:len(p)-1], sel, true):
 		return len(p), true
 	}
 	return len(p), refGlob(p, sel, false)
@@ -374,7 +378,8 @@ func refAll(d Dialect, data []byte, agent, sel string) []refFound {
 			case d.Reader().Star || strings.HasPrefix(g.version, "2."):
 				normal = refStars(normal)
 			}
-			key := fmt.Sprint(w, r.allow, d == readers.Extended && strings.HasPrefix(g.version, "2."), normal)
+			key := fmt.Sprint(w, r.allow, d == readers.Extended &&
+				strings.HasPrefix(g.version, "2."), normal)
 			if !seen[key] {
 				all = append(all, refFound{r, w})
 			}
@@ -383,7 +388,8 @@ func refAll(d Dialect, data []byte, agent, sel string) []refFound {
 	}
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i], all[j]
-		return a.weight > b.weight || a.weight == b.weight && (a.allow && !b.allow || a.allow == b.allow && a.line < b.line)
+		return a.weight > b.weight ||
+			a.weight == b.weight && (a.allow && !b.allow || a.allow == b.allow && a.line < b.line)
 	})
 	return all
 }

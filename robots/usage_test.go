@@ -24,15 +24,20 @@ var usages = []struct {
 
 	{"User-agent: *\nContent-Usage:/a\ttrain-ai=n\n", "x", "/a/b", "train-ai=n@2"},
 	{"User-agent: *\nContent-Usage:/a\ttrain-ai=n\n", "x", "/b", "none"},
-	{"User-agent: *\nContent-Usage: train-ai=n, search=y\nContent-Usage: /a search=n\n", "x", "/a", "search=n@3"},
-	{"User-agent: *\nContent-Usage: /a train-ai=y\nContent-Usage: /a train-ai=n, search=y\n", "x", "/a", "search=y@3 train-ai=n@3"},
-	{"User-agent: *\nContent-Usage: /a*c train-ai=y\nContent-Usage: /abc train-ai=n\n", "x", "/abc", "train-ai=n@3"},
+	{"User-agent: *\nContent-Usage: train-ai=n, search=y\nContent-Usage: /a search=n\n", "x",
+		"/a", "search=n@3"},
+	{"User-agent: *\nContent-Usage: /a train-ai=y\nContent-Usage: /a train-ai=n, search=y\n", "x",
+		"/a", "search=y@3 train-ai=n@3"},
+	{"User-agent: *\nContent-Usage: /a*c train-ai=y\nContent-Usage: /abc train-ai=n\n", "x", "/abc",
+		"train-ai=n@3"},
 	{"User-agent: *\nContent-Usage: /*.gif$ train-ai=n\n", "x", "/a.gif", "train-ai=n@2"},
 	{"User-agent: *\nContent-Usage: /*.gif$ train-ai=n\n", "x", "/a.gif?x", "none"},
 	{"User-agent: *\nContent-Usage: /%7ea train-ai=n\n", "x", "/~a", "train-ai=n@2"},
-	{"User-agent: *\nContent-Usage: train-ai=y, train-ai, search=n, search=\"n\"\n", "x", "/", "search=unstated@2 train-ai=unstated@2"},
+	{"User-agent: *\nContent-Usage: train-ai=y, train-ai, search=n, search=\"n\"\n", "x", "/",
+		"search=unstated@2 train-ai=unstated@2"},
 	{"User-agent: *\nContent-Usage: train-ai;allow=n, train-ai=y\n", "x", "/", "train-ai=y@2"},
-	{"User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a Train-AI=y\nContent-Usage: /a\n", "x", "/a", "train-ai=n@2"},
+	{"User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a Train-AI=y\nContent-Usage: /a\n",
+		"x", "/a", "train-ai=n@2"},
 	{"User-agent: *\nContent-Usage: x=(y n), all=n;b=\"c,d\", bots=1\nContent-Usage: zzz=y, search=y\n", "x", "/", "all=n@2 bots=unstated@2 search=y@3"},
 	{"User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a k=y\n", "x", "/a", "none"}, // the longer path decides, although its key is unknown
 	{"User-agent: *\nContent-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\nContent-Usage: /** search=n\n", "x", "/a", "search=n@4 train-ai=n@3"},
@@ -88,7 +93,8 @@ func TestCombine(t *testing.T) {
 	a, _ := ParseUsage("train-ai=y, search=n, ai-use=1")
 	b, _ := ParseUsage("train-ai=n, search=y, bots=y, z=y")
 	for _, s := range []Statement{a.Combine(b), b.Combine(a)} {
-		if s.String() != "bots=y, search=n, train-ai=n" || s.Of("ai-use") != Unstated || s.Of("search") != No || s.Of("none") != Unstated {
+		if s.String() != "bots=y, search=n, train-ai=n" || s.Of("ai-use") != Unstated ||
+			s.Of("search") != No || s.Of("none") != Unstated {
 			t.Errorf("combined %v", shown(s))
 		}
 	}
@@ -119,8 +125,11 @@ func TestUsageIsBounded(t *testing.T) {
 		fmt.Fprintf(&paths, "Content-Usage: /%d search=n\n", i)
 	}
 	for name, lines := range map[string]string{
-		"lines": keys.String(), "paths": paths.String(), "same": strings.Repeat("Content-Usage: /a search=y\n", 30_000),
-		"one line": "Content-Usage: " + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(keys.String()), "Content-Usage: ", ""), "\n", ", ") + "\n",
+		"lines": keys.String(), "paths": paths.String(),
+		"same": strings.Repeat("Content-Usage: /a search=y\n", 30_000),
+		"one line": "Content-Usage: " +
+			strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(keys.String()),
+				"Content-Usage: ", ""), "\n", ", ") + "\n",
 	} {
 		f := Parse(RFC9309, []byte("User-agent: *\nContent-Usage: search=y\n"+lines))
 		ask := func() { f.Usage("x", "/7") }
@@ -141,14 +150,17 @@ func TestUsageIsBounded(t *testing.T) {
 func TestVocabulary(t *testing.T) {
 	keys, signals := map[string]bool{"": true}, map[string]bool{"": true}
 	for i, c := range readers.Categories() {
-		if c.Key == "" && c.Signal == "" || keys[c.Key] && c.Key != "" || signals[c.Signal] && c.Signal != "" || c.Meaning == "" {
+		if c.Key == "" && c.Signal == "" || keys[c.Key] && c.Key != "" ||
+			signals[c.Signal] && c.Signal != "" || c.Meaning == "" {
 			t.Errorf("row %d: %+v", i, c)
 		}
-		if keys[c.Key], signals[c.Signal] = true, true; c.Instead != "" && (c.Until == "" || !keys[c.Instead]) {
+		if keys[c.Key], signals[c.Signal] = true, true; c.Instead != "" &&
+			(c.Until == "" || !keys[c.Instead]) {
 			t.Errorf("%s is replaced by %s", c.Key, c.Instead)
 		}
 	}
-	if got := strings.Join(readers.UnknownKeys("search=n, zz=1, train-ai, ab=y, zz=2"), " "); got != "zz ab" {
+	if got := strings.Join(readers.UnknownKeys("search=n, zz=1, train-ai, ab=y, zz=2"),
+		" "); got != "zz ab" {
 		t.Errorf("unknown keys %s", got)
 	}
 }
@@ -179,7 +191,8 @@ func TestEditions(t *testing.T) {
 	}
 	for _, c := range readers.Categories() {
 		if c.Key != "" && (c.Since != since[c.Key] || c.Until != until[c.Key]) {
-			t.Errorf("%s: %q to %q, in the editions %q to %q", c.Key, c.Since, c.Until, since[c.Key], until[c.Key])
+			t.Errorf("%s: %q to %q, in the editions %q to %q", c.Key, c.Since, c.Until,
+				since[c.Key], until[c.Key])
 		}
 		if delete(since, c.Key); c.Until != "" && until[c.Instead] != "" {
 			t.Errorf("%s is replaced by %s, which was dropped", c.Key, c.Instead)

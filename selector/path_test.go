@@ -38,16 +38,23 @@ func TestPath(t *testing.T) {
 func TestAbusePaths(t *testing.T) {
 	long := strings.Repeat("a", selector.MaxRequest+1)
 	for in, want := range map[string]selector.Cause{
-		"../etc/passwd": selector.Dots, "/a/../../x": selector.Dots, "a/..": selector.Dots, "/.": selector.Dots, "./a": selector.Dots,
+		"../etc/passwd": selector.Dots, "/a/../../x": selector.Dots, "a/..": selector.Dots,
+		"/.": selector.Dots, "./a": selector.Dots,
 		"..": selector.Dots, `..\`: selector.Dots, `a\..\..\b`: selector.Dots, `\..`: selector.Dots,
-		"....//": selector.Hidden, "...": selector.Hidden, "/.git/config": selector.Hidden, "/x/.hidden": selector.Hidden,
-		"/.robots": selector.Hidden, `a\.git`: selector.Hidden,
-		"/gophermap": selector.Source, "/a/gophertag": selector.Source, "/x.cgi": selector.Program, "a/b.DCGI": selector.Program,
-		"/cgi-bin/guest": selector.Program, "/CGI-BIN/": selector.Program, "/x.cgi?a": selector.Program, "a\u009bb": selector.Control,
+		"....//": selector.Hidden, "...": selector.Hidden, "/.git/config": selector.Hidden,
+		"/x/.hidden": selector.Hidden,
+		"/.robots":   selector.Hidden, `a\.git`: selector.Hidden,
+		"/gophermap": selector.Source, "/a/gophertag": selector.Source, "/x.cgi": selector.Program,
+		"a/b.DCGI":       selector.Program,
+		"/cgi-bin/guest": selector.Program, "/CGI-BIN/": selector.Program,
+		"/x.cgi?a": selector.Program, "a\u009bb": selector.Control,
 		"/" + strings.Repeat("x", 256): selector.TooLong,
-		"//etc":                        selector.Empty, "//": selector.Empty, "a//b": selector.Empty, "a//": selector.Empty, "///": selector.Empty,
-		"a\x00": selector.Control, "a\tb": selector.Control, "a\x1bb": selector.Control, "a\nb": selector.Control, "\x7f": selector.Control,
-		"a\xff/": selector.Malformed, "a\xff/b": selector.Malformed, "a\x9f": selector.Control, ".\xff": selector.Hidden, "\xff.cgi": selector.Program, long: selector.TooLong,
+		"//etc":                        selector.Empty, "//": selector.Empty,
+		"a//b": selector.Empty, "a//": selector.Empty, "///": selector.Empty,
+		"a\x00": selector.Control, "a\tb": selector.Control, "a\x1bb": selector.Control,
+		"a\nb": selector.Control, "\x7f": selector.Control,
+		"a\xff/": selector.Malformed, "a\xff/b": selector.Malformed, "a\x9f": selector.Control,
+		".\xff": selector.Hidden, "\xff.cgi": selector.Program, long: selector.TooLong,
 	} {
 		name, _, err := selector.Path(in)
 		var refused *selector.RefusedError

@@ -68,7 +68,8 @@ func TestParse(t *testing.T) {
 }
 
 func TestAbuseControlBytesInRequest(t *testing.T) {
-	for _, in := range []string{"a\x00b", "\x00", "a\x1b[31m", "a\tq\x07", "a\x7f", "a\rb", "a\nb"} {
+	for _, in := range []string{"a\x00b", "\x00", "a\x1b[31m", "a\tq\x07", "a\x7f",
+		"a\rb", "a\nb"} {
 		_, err := selector.Parse([]byte(in))
 		var refused *selector.RefusedError
 		if !errors.As(err, &refused) || refused.Reason != selector.Control {

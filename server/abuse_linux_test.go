@@ -40,7 +40,9 @@ func (l *lines) String() string {
 	return l.buf.String()
 }
 
-func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+func (l *lines) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, nil))
+}
 
 // dialFrom connects from an address of this machine.
 func dialFrom(t testing.TB, from, addr string) *net.TCPConn {
@@ -88,7 +90,8 @@ func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 		t.Errorf("another address got %q", got)
 	}
 	_, _ = refused(addr)
-	if got := strings.Count(log.String(), `msg=refused remote=127.0.0.2 reason="per-address limit" times=1`); got != 1 {
+	if got := strings.Count(log.String(),
+		`msg=refused remote=127.0.0.2 reason="per-address limit" times=1`); got != 1 {
 		t.Errorf("%d log lines:\n%s", got, &log)
 	}
 }
@@ -122,20 +125,22 @@ func TestAbuseServerFull(t *testing.T) {
 // The context of an evicted connection's request ends.
 func TestEvictedRequestEnds(t *testing.T) {
 	begun, ended := make(chan bool, 2), make(chan bool, 2)
-	addr := startTCP(t, &Server{MaxConns: 2, MaxConnsPerIP: -1, DrainTimeout: time.Millisecond, Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
-		if r.Selector == "/s" {
-			return seen(w, r)
-		}
-		begun <- true
-		<-r.Context().Done()
-		ended <- true
-		return context.Cause(r.Context())
-	})})
+	addr := startTCP(t, &Server{MaxConns: 2, MaxConnsPerIP: -1, DrainTimeout: time.Millisecond,
+		Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+			if r.Selector == "/s" {
+				return seen(w, r)
+			}
+			begun <- true
+			<-r.Context().Done()
+			ended <- true
+			return context.Cause(r.Context())
+		})})
 	for range 2 {
 		_, _ = io.WriteString(dialFrom(t, "127.0.0.2", addr), "/waits\r\n")
 		<-begun
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/s\r\n"); !strings.HasSuffix(got, " /s") {
+	if got := exchange(t, dialFrom(t, "127.0.0.3", addr),
+		"/s\r\n"); !strings.HasSuffix(got, " /s") {
 		t.Errorf("a newcomer got %q", got)
 	}
 	<-ended
@@ -146,31 +151,38 @@ func TestEvictedRequestEnds(t *testing.T) {
 
 func TestAbuseTooManyRequests(t *testing.T) {
 	var log lines
-	s := &Server{Handler: &atHand{body: []byte("quick")}, Rate: 0.01, Burst: 3, Log: log.logger(), HTTP: func(c *HTTPConn, r *Request) error {
-		_, err := fmt.Fprint(c, c.Allow(r), c.Allow(r), c.Allow(r), c.Allow(r))
-		return err
-	}}
+	s := &Server{Handler: &atHand{body: []byte("quick")}, Rate: 0.01, Burst: 3, Log: log.logger(),
+		HTTP: func(c *HTTPConn, r *Request) error {
+			_, err := fmt.Fprint(c, c.Allow(r), c.Allow(r), c.Allow(r), c.Allow(r))
+			return err
+		}}
 	addr := startTCP(t, s)
 	for i, want := range []string{"quick", "slow /s", "quick"} {
-		if got := exchange(t, dialFrom(t, "127.0.0.2", addr), []string{"/q\n", "/s\n"}[i%2]); got != want {
+		if got := exchange(t, dialFrom(t, "127.0.0.2", addr),
+			[]string{"/q\n", "/s\n"}[i%2]); got != want {
 			t.Errorf("request %d: %q", i, got)
 		}
 	}
 	for range 5 {
-		if got := exchange(t, dialFrom(t, "127.0.0.2", addr), "/q\n"); got != "3Too many requests\t\terror.host\t1\r\n.\r\n" {
+		if got := exchange(t, dialFrom(t, "127.0.0.2", addr),
+			"/q\n"); got != "3Too many requests\t\terror.host\t1\r\n.\r\n" {
 			t.Errorf("got %q", got)
 		}
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.2", addr), "GET / HTTP/1.1\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 429 Too many requests\r\n") || !strings.HasSuffix(got, "\r\n\r\nToo many requests\n") {
+	if got := exchange(t, dialFrom(t, "127.0.0.2", addr),
+		"GET / HTTP/1.1\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 429 Too many requests\r\n") ||
+		!strings.HasSuffix(got, "\r\n\r\nToo many requests\n") {
 		t.Errorf("a browser got %q", got)
 	}
 	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/q\n"); got != "quick" {
 		t.Errorf("another address got %q", got)
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.4", addr), "GET / HTTP/1.1\r\n\r\n"); got != "true true true false" {
+	if got := exchange(t, dialFrom(t, "127.0.0.4", addr),
+		"GET / HTTP/1.1\r\n\r\n"); got != "true true true false" {
 		t.Errorf("of the requests on a connection are allowed: %s", got)
 	}
-	if n := s.Counts().Refused[tooFast.Error()]; n != 7 || strings.Count(log.String(), "msg=refused") != 2 {
+	if n := s.Counts().Refused[tooFast.Error()]; n != 7 ||
+		strings.Count(log.String(), "msg=refused") != 2 {
 		t.Errorf("log:\n%s", &log)
 	}
 }
@@ -209,8 +221,10 @@ func sayHTTP(c *HTTPConn, r *Request) error {
 func TestAbuseHTTPRequests(t *testing.T) {
 	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, HTTP: sayHTTP})
 	for line, want := range map[string]string{
-		"GET / HTTP/1.1": "GET /", "POST /q HTTP/1.0": "POST /q", "PRI * HTTP/2.0": "PRI *", `GET /q"> HTTP/1.1`: `GET /q">`,
-		"GET /" + strings.Repeat("x", 4000) + " HTTP/1.1": "GET /" + strings.Repeat("x", 4000), "M-SEARCH a b HTTP/1.1": "M-SEARCH a b",
+		"GET / HTTP/1.1": "GET /", "POST /q HTTP/1.0": "POST /q", "PRI * HTTP/2.0": "PRI *",
+		`GET /q"> HTTP/1.1`: `GET /q">`,
+		"GET /" + strings.Repeat("x", 4000) + " HTTP/1.1": "GET /" + strings.Repeat("x", 4000),
+		"M-SEARCH a b HTTP/1.1":                           "M-SEARCH a b",
 	} {
 		for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
 			c := dialTCP(t, addr)
@@ -222,7 +236,8 @@ func TestAbuseHTTPRequests(t *testing.T) {
 			}
 		}
 	}
-	for _, sel := range []string{"GET x", "GET /", "get / HTTP/1.1", "GET / HTTP/", "GET HTTP/1.1", "HTTP/1.1", "POST", "a GET / HTTP/1.1"} {
+	for _, sel := range []string{"GET x", "GET /", "get / HTTP/1.1", "GET / HTTP/", "GET HTTP/1.1",
+		"HTTP/1.1", "POST", "a GET / HTTP/1.1"} {
 		if got := exchange(t, dialTCP(t, addr), sel+"\r\n"); got != "slow "+sel {
 			t.Errorf("%q got %q", sel, got)
 		}
@@ -246,7 +261,9 @@ func known(r *Request) string {
 // seenQuick answers in the same way, where the request was read.
 type seenQuick struct{ Handler }
 
-func (seenQuick) Quick(r *Request) (Answer, bool) { return Answer{Body: []byte(known(r))}, true }
+func (seenQuick) Quick(r *Request) (Answer, bool) {
+	return Answer{Body: []byte(known(r))}, true
+}
 
 const badRequest = "3Bad request\t\terror.host\t1\r\n.\r\n"
 
@@ -265,7 +282,8 @@ func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
 	} {
 		addr := startTCP(t, s)
 		for _, header := range []string{
-			"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n", "PROXY TCP6 ::1 ::1 1 70\r\n", "PROXY UNKNOWN\r\n",
+			"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n", "PROXY TCP6 ::1 ::1 1 70\r\n",
+			"PROXY UNKNOWN\r\n",
 			v2("192.0.2.1:1234", "198.51.100.1:70"), v2("[2001:db8::1]:1234", "[2001:db8::2]:70"),
 		} {
 			if got := exchange(t, dialTCP(t, addr), header+"/s\r\n"); got != badRequest {
@@ -277,8 +295,11 @@ func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
 
 func TestAbuseProxyHeaders(t *testing.T) {
 	const v1 = "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n"
-	withName := proxyproto.HeaderProxyFromAddrs(2, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 70})
-	must(t, withName.SetTLVs([]proxyproto.TLV{{Type: proxyproto.PP2_TYPE_AUTHORITY, Value: []byte("two.example")}}))
+	withName := proxyproto.HeaderProxyFromAddrs(2,
+		&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1},
+		&net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 70})
+	must(t, withName.SetTLVs([]proxyproto.TLV{{Type: proxyproto.PP2_TYPE_AUTHORITY,
+		Value: []byte("two.example")}}))
 	named, err := withName.Format()
 	must(t, err)
 	tests := map[string]string{
@@ -304,16 +325,19 @@ func TestAbuseProxyHeaders(t *testing.T) {
 		string(named) + "/s\r\n":                               "192.0.2.1:1 192.0.2.2:70 /s of two.example",
 	}
 	for _, h := range []Handler{HandlerFunc(seen), seenQuick{HandlerFunc(seen)}} {
-		addr := startTCP(t, &Server{Handler: h, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, HTTP: sayHTTP})
+		addr := startTCP(t, &Server{Handler: h,
+			TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, HTTP: sayHTTP})
 		for request, want := range tests {
-			if got := exchange(t, dialFrom(t, "127.0.0.9", addr), request); !strings.HasPrefix(got, want) {
+			if got := exchange(t, dialFrom(t, "127.0.0.9", addr),
+				request); !strings.HasPrefix(got, want) {
 				t.Errorf("%.60q got %q, want %q", request, got, want)
 			}
 		}
 		c := dialFrom(t, "127.0.0.9", addr)
 		_, _ = io.WriteString(c, v1)
 		time.Sleep(20 * time.Millisecond)
-		if got := exchange(t, c, "/later\r\n"); !strings.HasPrefix(got, "192.0.2.1:1234 198.51.100.1:70 /later") {
+		if got := exchange(t, c, "/later\r\n"); !strings.HasPrefix(got,
+			"192.0.2.1:1234 198.51.100.1:70 /later") {
 			t.Errorf("header, then the request: %q", got)
 		}
 	}
@@ -322,19 +346,25 @@ func TestAbuseProxyHeaders(t *testing.T) {
 // Behind a proxy, limits apply to the client's address.
 func TestAbuseCapsBehindAProxy(t *testing.T) {
 	addr := startTCP(t, &Server{
-		Handler: &atHand{}, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, MaxConnsPerIP: 2,
+		Handler: &atHand{}, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")},
+		MaxConnsPerIP: 2,
 	})
 	silent := func(client int) {
-		_, _ = fmt.Fprintf(dialFrom(t, "127.0.0.9", addr), "PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n", client)
+		_, _ = fmt.Fprintf(dialFrom(t, "127.0.0.9", addr),
+			"PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n", client)
 	}
 	for i := range 10 {
 		silent(i / 2)
 	}
 	from := func(client string) string {
-		return exchange(t, dialFrom(t, "127.0.0.9", addr), "PROXY TCP4 "+client+" 198.51.100.1 1234 70\r\n/s\r\n")
+		return exchange(t, dialFrom(t, "127.0.0.9", addr),
+			"PROXY TCP4 "+client+" 198.51.100.1 1234 70\r\n/s\r\n")
 	}
 	// The header that is read last is refused, which may be a silent client's.
-	treetest.Until(t, "the third is refused", func() bool { silent(1); return from("192.0.2.1") == busyReply })
+	treetest.Until(t, "the third is refused", func() bool {
+		silent(1)
+		return from("192.0.2.1") == busyReply
+	})
 	if got := from("192.0.2.77"); got != "slow /s" {
 		t.Errorf("another address got %q", got)
 	}
@@ -344,7 +374,8 @@ func TestAbuseCapsBehindAProxy(t *testing.T) {
 // meanwhile; until then they have no goroutine, and others are answered.
 func TestAbuseTrickling(t *testing.T) {
 	conf, _ := tlsConfigs(t)
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, TLS: conf, RequestTimeout: time.Second, MaxConnsPerIP: -1, loops: 2})
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, TLS: conf,
+		RequestTimeout: time.Second, MaxConnsPerIP: -1, loops: 2})
 	before, most := runtime.NumGoroutine(), 0
 	var trickling, silent []net.Conn
 	for range 100 {
@@ -352,7 +383,8 @@ func TestAbuseTrickling(t *testing.T) {
 		silent = append(silent, dialTCP(t, addr))
 	}
 	began := time.Now()
-	if got := exchange(t, dialTCP(t, addr), "/q\r\n"); got != "quick" && time.Since(began) < time.Second/2 {
+	if got := exchange(t, dialTCP(t, addr), "/q\r\n"); got != "quick" &&
+		time.Since(began) < time.Second/2 {
 		t.Errorf("another client got %q", got)
 	}
 	newest := dialTCP(t, addr)
@@ -374,7 +406,8 @@ func TestAbuseTrickling(t *testing.T) {
 		t.Errorf("%d goroutines more", most)
 	}
 	for i, c := range append(trickling, silent...) {
-		if n, err := c.Read(make([]byte, 1)); n != 0 || i >= len(trickling) && !errors.Is(err, io.EOF) {
+		if n, err := c.Read(make([]byte, 1)); n != 0 ||
+			i >= len(trickling) && !errors.Is(err, io.EOF) {
 			t.Fatalf("client %d: %d bytes, %v", i, n, err)
 		}
 	}
@@ -407,14 +440,17 @@ func TestAbuseFloodBehindAProxy(t *testing.T) {
 				if from == "127.0.0.9" {
 					header = "PROXY TCP4 192.0.2.7 198.51.100.1 1234 70\r\n"
 				}
-				if got := exchange(t, dialFrom(t, from, addr), header+request); got != map[string]string{"/q\r\n": "quick", "/s\r\n": "slow /s"}[request] {
+				if got := exchange(t, dialFrom(t, from, addr),
+					header+request); got != map[string]string{"/q\r\n": "quick",
+					"/s\r\n": "slow /s"}[request] {
 					t.Errorf("round %d: another client got %q", round, got)
 				}
 				flood++ // its descriptor, too
 			}
 		}
 	}
-	if c := s.Counts(); c.Reading+c.Writing+c.Lingering > 200 || c.Refused[tooManyOfBlock.Error()] == 0 {
+	if c := s.Counts(); c.Reading+c.Writing+c.Lingering > 200 ||
+		c.Refused[tooManyOfBlock.Error()] == 0 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -49,7 +49,9 @@ func (f lentFile) Resident() bool   { return f.resident }
 func (f lentFile) OSFile() *os.File { return os.NewFile(f.Fd(), "lent") }
 func (f lentFile) Close()           { _ = unix.Close(f.fd) }
 
-func (h *lends) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+func (h *lends) ServeGopher(ResponseWriter, *Request) error {
+	return ErrNotFound
+}
 
 // returned reports whether all files of the answers are closed.
 func (h *lends) returned() bool {
@@ -86,7 +88,8 @@ func TestFileAtHand(t *testing.T) {
 			manyConns = test.many
 			h, body := newLends(t, test.size, test.resident)
 			told := make(witness, 1)
-			c := dialTCP(t, startTCP(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond, Observer: told}))
+			c := dialTCP(t, startTCP(t,
+				&Server{Handler: h, LingerTimeout: 100 * time.Millisecond, Observer: told}))
 			_, _ = io.WriteString(c, "/q\r\n")
 			time.Sleep(10 * time.Millisecond)
 			if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
@@ -110,8 +113,11 @@ func TestOverTheCapInTheMiddle(t *testing.T) {
 	treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
 	c := dialTCP(t, l.Addr().String())
 	_, _ = io.WriteString(c, "/q\r\n")
-	treetest.Until(t, "it is refused", func() bool { return s.Counts().Refused[tooManyOfBlock.Error()] == 1 })
-	if got, err := io.ReadAll(c); !bytes.HasPrefix(body, got) || !errors.Is(err, syscall.ECONNRESET) {
+	treetest.Until(t, "it is refused", func() bool {
+		return s.Counts().Refused[tooManyOfBlock.Error()] == 1
+	})
+	if got, err := io.ReadAll(c); !bytes.HasPrefix(body, got) ||
+		!errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 	treetest.Until(t, "the file is closed", h.returned)

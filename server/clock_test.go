@@ -24,7 +24,8 @@ func jumped(t *testing.T, at time.Time, by time.Duration) time.Time {
 // clock is set a day forward or back.
 func TestClockJumps(t *testing.T) {
 	a := netip.MustParseAddr("192.0.2.1")
-	for name, by := range map[string]time.Duration{"not": 0, "on": 24 * time.Hour, "back": -24 * time.Hour} {
+	for name, by := range map[string]time.Duration{"not": 0, "on": 24 * time.Hour,
+		"back": -24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			r := newRates(1, 2)

@@ -23,7 +23,8 @@ func TestFastDrainHearsOut(t *testing.T) {
 			t.Parallel()
 			l := listenTCP(t)
 			end := serving(t, func(ctx context.Context) error {
-				return (&Server{Handler: &atHand{body: []byte("slow /q")}, DrainTimeout: time.Hour}).Serve(ctx, l)
+				return (&Server{Handler: &atHand{body: []byte("slow /q")},
+					DrainTimeout: time.Hour}).Serve(ctx, l)
 			})
 			waiting, other := dialTCP(t, l.Addr().String()), dialTCP(t, l.Addr().String())
 			_, _ = io.WriteString(other, "/q\n") // is accepted after the first
@@ -87,7 +88,8 @@ func TestRestartsLoseNobody(t *testing.T) {
 			}
 		}
 		end := serving(t, func(ctx context.Context) error {
-			return (&Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1, DrainTimeout: time.Hour}).Serve(ctx, l)
+			return (&Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1,
+				DrainTimeout: time.Hour}).Serve(ctx, l)
 		})
 		for enough := answered.Load() + 100; answered.Load() < enough && !t.Failed(); {
 			time.Sleep(time.Millisecond)
@@ -106,7 +108,8 @@ func attachFilter(l net.Listener) error {
 	}
 	pass := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0xffff}
 	refused := raw.Control(func(fd uintptr) {
-		err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &pass})
+		err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+			&unix.SockFprog{Len: 1, Filter: &pass})
 	})
 	return errors.Join(refused, err)
 }
@@ -152,7 +155,8 @@ func TestQueueAtTheEnd(t *testing.T) {
 			if shared {
 				served = SharedListener{l}
 			}
-			s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1, DrainTimeout: time.Hour}
+			s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: -1,
+				DrainTimeout: time.Hour}
 			if err := s.Serve(ctx, served); err != nil {
 				t.Error(err)
 			}
@@ -162,7 +166,8 @@ func TestQueueAtTheEnd(t *testing.T) {
 			_ = other.Close()
 			for i, c := range waiting {
 				got, err := io.ReadAll(c)
-				if !shared && (string(got) != "quick" || err != nil) || shared && !errors.Is(err, syscall.ECONNRESET) {
+				if !shared && (string(got) != "quick" || err != nil) ||
+					shared && !errors.Is(err, syscall.ECONNRESET) {
 					t.Fatalf("client %d: %q, %v", i, got, err)
 				}
 			}

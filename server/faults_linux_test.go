@@ -33,20 +33,22 @@ func stallOver(w ResponseWriter) {
 func TestReplyThatBreaksOff(t *testing.T) {
 	begins, free := strings.Repeat("x", 2*bufferSize), make(chan struct{})
 	var log lines
-	addr := startTCP(t, &Server{StallTimeout: time.Hour, Log: log.logger(), Handler: quickOnly{HandlerFunc(func(w ResponseWriter, _ *Request) error {
-		_, err := io.WriteString(w, begins)
-		stallOver(w)
-		<-free
-		_, late := io.WriteString(w, "too late")
-		return errors.Join(err, late)
-	})}})
+	addr := startTCP(t, &Server{StallTimeout: time.Hour, Log: log.logger(),
+		Handler: quickOnly{HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := io.WriteString(w, begins)
+			stallOver(w)
+			<-free
+			_, late := io.WriteString(w, "too late")
+			return errors.Join(err, late)
+		})}})
 	c := dialTCP(t, addr)
 	_, _ = io.WriteString(c, "/x\r\n")
 	wantReset(t, c, 2*bufferSize+1)
 	close(free)
 	want := fmt.Sprintf("selector=/x bytes=%d ", len(begins))
 	treetest.Until(t, "it is logged", func() bool {
-		return strings.Contains(log.String(), want) && strings.Contains(log.String(), "does not answer")
+		return strings.Contains(log.String(), want) &&
+			strings.Contains(log.String(), "does not answer")
 	})
 
 	bad := HandlerFunc(func(w ResponseWriter, _ *Request) error {

@@ -25,13 +25,15 @@ func TestOutOfFilesIsNoRequestsFault(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+			p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter,
+				r *Request) error {
 				if time.Since(began) < lasts {
 					return &fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}
 				}
 				return echoSelector(w, r)
 			})})
-			if got := ask(t, p.dial(), "/x\n"); got != want || time.Since(began) > DefaultRequestTimeout+time.Second {
+			if got := ask(t, p.dial(), "/x\n"); got != want ||
+				time.Since(began) > DefaultRequestTimeout+time.Second {
 				t.Errorf("got %q after %v", got, time.Since(began))
 			}
 			stop()
@@ -65,7 +67,8 @@ func (l failing) Accept() (net.Conn, error) {
 
 // A temporary failure of accept is retried; any other one ends Serve.
 func TestAcceptFails(t *testing.T) {
-	for fault, ends := range map[error]bool{syscall.ECONNABORTED: false, syscall.EMFILE: false, syscall.EINVAL: true} {
+	for fault, ends := range map[error]bool{syscall.ECONNABORTED: false, syscall.EMFILE: false,
+		syscall.EINVAL: true} {
 		synctest.Test(t, func(t *testing.T) {
 			l := failing{newPipes(), make(chan error, 1)}
 			l.fault <- fault
@@ -115,7 +118,8 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		p, stop := start(t, s)
 		began := time.Now()
 		got := ask(t, p.dial(), "/x\n")
-		if took := time.Since(began); got != "3Server busy\t\terror.host\t1\r\n.\r\n" || took != DefaultStallTimeout {
+		if took := time.Since(began); got != "3Server busy\t\terror.host\t1\r\n.\r\n" ||
+			took != DefaultStallTimeout {
 			t.Errorf("got %q after %v", got, took)
 		}
 		if synctest.Wait(); h.ended.Sub(began) != DefaultStallTimeout {
@@ -134,7 +138,8 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		}
 		close(h.free)
 		synctest.Wait()
-		if n := strings.Count(log.String(), "selector=/x bytes="); n != 1 || !strings.Contains(log.String(), "does not answer") {
+		if n := strings.Count(log.String(), "selector=/x bytes="); n != 1 ||
+			!strings.Contains(log.String(), "does not answer") {
 			t.Errorf("the log tells of it %d times:\n%s", n, log.String())
 		}
 	})
@@ -203,7 +208,8 @@ func TestWhoIsSpared(t *testing.T) {
 	enter("has sent a request", 6, reading, 2*settling)
 	g.blocks[addr4(6)].slots[0].unread = func() bool { return true }
 	enter("had its reply", 5, lingering, 0)
-	if n := g.evictIdle(10, now.Add(-settling)); n != 2 || !slices.Contains(g.cut, "silent") || !slices.Contains(g.cut, "had its reply") {
+	if n := g.evictIdle(10, now.Add(-settling)); n != 2 || !slices.Contains(g.cut, "silent") ||
+		!slices.Contains(g.cut, "had its reply") {
 		t.Errorf("evicted %d: %q", n, g.cut)
 	}
 }

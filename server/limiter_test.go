@@ -16,12 +16,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-func addr4(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}) }
+func addr4(n int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)})
+}
 
 func TestBlocks(t *testing.T) {
 	for in, want := range map[string]string{
-		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1::", "2001:db8:1:1ff::1": "2001:db8:1:100::", "fe80::1%lo": "fe80::",
-		"fc00:dead:beef:4dad::7:1": "fc00:dead:beef:4dad::7:1", "fc00:dead:beef:4dae::7:1": "fc00:dead:beef:4d00::", // of Tor, and not
+		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1::",
+		"2001:db8:1:1ff::1": "2001:db8:1:100::", "fe80::1%lo": "fe80::",
+		"fc00:dead:beef:4dad::7:1": "fc00:dead:beef:4dad::7:1",
+		"fc00:dead:beef:4dae::7:1": "fc00:dead:beef:4d00::", // of Tor, and not
 	} {
 		if got := Block(netip.MustParseAddr(in)); got.String() != want {
 			t.Errorf("block of %s is %s, want %s", in, got, want)
@@ -106,7 +110,8 @@ func TestMadeRoomIsTold(t *testing.T) {
 	}
 	counts := srv.Counts()
 	told := strings.Count(log.String(), `remote=10.0.0.0 reason=evicted`)
-	if closed.Load() != 2 || told != 1 || counts.Refused[madeRoom.Error()] != 1 || len(counts.Refusers) != 1 {
+	if closed.Load() != 2 || told != 1 || counts.Refused[madeRoom.Error()] != 1 ||
+		len(counts.Refusers) != 1 {
 		t.Errorf("%d had to go, %+v, %d times in the log:\n%s", closed.Load(), counts, told, &log)
 	}
 }
@@ -134,7 +139,8 @@ func TestLingeringMakesRoom(t *testing.T) {
 // room for as many as at first.
 func TestLimiterKeepsCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := limiter{total: rapid.IntRange(1, 12).Draw(t, "total"), perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
+		g := limiter{total: rapid.IntRange(1, 12).Draw(t, "total"),
+			perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
 		open := map[*slot]netip.Addr{}
 		enter := func(a netip.Addr, state connState) {
 			s := &slot{state: state, many: a == addr4(6)}
@@ -171,7 +177,8 @@ func TestLimiterKeepsCount(t *testing.T) {
 					t.Fatalf("%d spared, %d gone", n, had-len(open))
 				}
 			case what > 2:
-				enter(addr4(rapid.IntRange(1, 6).Draw(t, "address")), connState(rapid.IntRange(0, 2).Draw(t, "state")))
+				enter(addr4(rapid.IntRange(1, 6).Draw(t, "address")),
+					connState(rapid.IntRange(0, 2).Draw(t, "state")))
 			default:
 				leave(1)
 			}
@@ -216,8 +223,10 @@ func TestTablesAreBounded(t *testing.T) {
 		r.take(a, now)
 		lines += seen.add(a, now)
 	}
-	if len(r.buckets) > maxBuckets || len(seen.now)+len(seen.before) > maxLogged || lines > maxLogged {
-		t.Errorf("%d buckets, %d told, %d lines", len(r.buckets), len(seen.now)+len(seen.before), lines)
+	if len(r.buckets) > maxBuckets || len(seen.now)+len(seen.before) > maxLogged ||
+		lines > maxLogged {
+		t.Errorf("%d buckets, %d told, %d lines", len(r.buckets),
+			len(seen.now)+len(seen.before), lines)
 	}
 	now = now.Add(2 * time.Minute)
 	if seen.add(addr4(1), now) != 1 {
@@ -228,7 +237,8 @@ func TestTablesAreBounded(t *testing.T) {
 // The zone of a link-local proxy is ignored.
 func TestTrustsWithoutZone(t *testing.T) {
 	s := &Server{TrustProxy: []netip.Prefix{netip.MustParsePrefix("fe80::/64")}}
-	for a, want := range map[string]bool{"fe80::1%eth0": true, "fe80::1": true, "fe80:1::1%eth0": false, "2001:db8::1": false} {
+	for a, want := range map[string]bool{"fe80::1%eth0": true, "fe80::1": true,
+		"fe80:1::1%eth0": false, "2001:db8::1": false} {
 		if s.trusts(netip.MustParseAddr(a)) != want {
 			t.Errorf("%s is trusted: %v", a, !want)
 		}
@@ -273,7 +283,8 @@ func TestFullServerKeepsReplies(t *testing.T) {
 			if rng.IntN(21) > 0 {
 				from := rng.IntN(attackers)
 				s.evict = s.release
-				if l.acquire(netip.AddrFrom4([4]byte{10, byte(from >> 16), byte(from >> 8), byte(from)}), s) == admitted {
+				if l.acquire(netip.AddrFrom4([4]byte{10, byte(from >> 16), byte(from >> 8),
+					byte(from)}), s) == admitted {
 					due[now+10_000] = append(due[now+10_000], s.release)
 				}
 				continue
@@ -287,7 +298,8 @@ func TestFullServerKeepsReplies(t *testing.T) {
 				s.release()
 			}
 			honest++
-			if l.acquire(netip.AddrFrom4([4]byte{11, byte(honest >> 16), byte(honest >> 8), byte(honest)}), s) != admitted {
+			if l.acquire(netip.AddrFrom4([4]byte{11, byte(honest >> 16), byte(honest >> 8),
+				byte(honest)}), s) != admitted {
 				early++
 				continue
 			}

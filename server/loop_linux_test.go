@@ -42,7 +42,8 @@ func (h *atHand) ServeGopher(w ResponseWriter, r *Request) error {
 // startTCP serves on loopback. Timeouts that s does not set are an hour, for slow machines.
 func startTCP(t *testing.T, s *Server) string {
 	t.Helper()
-	s.RequestTimeout, s.LingerTimeout = cmp.Or(s.RequestTimeout, time.Hour), cmp.Or(s.LingerTimeout, time.Hour)
+	s.RequestTimeout, s.LingerTimeout = cmp.Or(s.RequestTimeout, time.Hour),
+		cmp.Or(s.LingerTimeout, time.Hour)
 	return treetest.Serve(t, s.Serve)
 }
 
@@ -67,7 +68,8 @@ func dialTCP(t *testing.T, addr string) *net.TCPConn {
 func TestRequestInPieces(t *testing.T) {
 	h := &atHand{body: bytes.Repeat([]byte("quick"), 6<<20)} // more than a socket takes at once
 	conf, _ := tlsConfigs(t)
-	addr := startTCP(t, &Server{Handler: h, TLS: conf, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	addr := startTCP(t, &Server{Handler: h, TLS: conf,
+		TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	for _, tt := range []struct {
 		pieces []string
 		want   string
@@ -157,7 +159,9 @@ func rawAddr(t *testing.T, addr string) *unix.SockaddrInet4 {
 func deferring(t *testing.T) net.Listener {
 	t.Helper()
 	conf := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 100) })
+		return raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 100)
+		})
 	}}
 	l, err := conf.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
@@ -200,7 +204,9 @@ func (m meeting) Quick(r *Request) (Answer, bool) {
 	return Answer{Body: []byte("met")}, true
 }
 
-func (m meeting) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+func (m meeting) ServeGopher(ResponseWriter, *Request) error {
+	return ErrNotFound
+}
 
 // There are as many workers as processors; once replies are slow, they answer concurrently.
 func TestLoopsAnswerAtOnce(t *testing.T) {
@@ -225,7 +231,8 @@ func TestLoopsAnswerAtOnce(t *testing.T) {
 // reset when there is no room.
 func TestAnsweredMakeRoom(t *testing.T) {
 	const most = 40
-	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: most, MaxConnsPerIP: -1, loops: 1}
+	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: most,
+		MaxConnsPerIP: -1, loops: 1}
 	addr := startTCP(t, s)
 	before := descriptors(t)
 	for i := range 5 * most {
@@ -258,14 +265,17 @@ func (h blocks) Quick(r *Request) (Answer, bool) {
 	return Answer{Body: []byte("quick")}, true
 }
 
-func (h blocks) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
+func (h blocks) ServeGopher(ResponseWriter, *Request) error {
+	return ErrNotFound
+}
 
 // At the end of Serve, only the worker that owns a connection closes it: a second close could
 // hit a descriptor that was reused.
 func TestEndLeavesWhatIsInHand(t *testing.T) {
 	h, told := blocks{make(chan bool), make(chan bool)}, make(witness, 10)
 	l := listenTCP(t)
-	s := &Server{Handler: h, Observer: told, RequestTimeout: time.Hour, DrainTimeout: time.Millisecond, loops: 2}
+	s := &Server{Handler: h, Observer: told, RequestTimeout: time.Hour,
+		DrainTimeout: time.Millisecond, loops: 2}
 	stop := serving(t, func(ctx context.Context) error { return s.Serve(ctx, l) })
 	for range 6 { // after which a worker gives up the lead before it works
 		_ = exchange(t, dialTCP(t, l.Addr().String()), "/slow\r\n")

@@ -17,13 +17,14 @@ func (s witness) Observe(r Served) { s <- r }
 // goroutine or with an error.
 func TestObserver(t *testing.T) {
 	told := make(witness, 10)
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Observer: told, HTTP: func(c *HTTPConn, r *Request) error {
-		if strings.HasPrefix(r.Selector, "GET /none") {
-			_, err := io.WriteString(c, "404")
-			return errors.Join(err, ErrNotFound)
-		}
-		return sayHTTP(c, r)
-	}})
+	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Observer: told,
+		HTTP: func(c *HTTPConn, r *Request) error {
+			if strings.HasPrefix(r.Selector, "GET /none") {
+				_, err := io.WriteString(c, "404")
+				return errors.Join(err, ErrNotFound)
+			}
+			return sayHTTP(c, r)
+		}})
 	for _, tt := range []struct {
 		request, selector string
 		bytes             int64 // -1: any
@@ -43,7 +44,8 @@ func TestObserver(t *testing.T) {
 		_ = c.Close()
 		select {
 		case got := <-told:
-			if got.Selector != tt.selector || tt.bytes >= 0 && got.Bytes != tt.bytes || got.Kind() != tt.kind || !got.Remote.Addr().IsLoopback() || got.Took <= 0 {
+			if got.Selector != tt.selector || tt.bytes >= 0 && got.Bytes != tt.bytes ||
+				got.Kind() != tt.kind || !got.Remote.Addr().IsLoopback() || got.Took <= 0 {
 				t.Errorf("%q: %+v", tt.request, got)
 			}
 		case <-time.After(2 * time.Minute):

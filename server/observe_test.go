@@ -23,9 +23,12 @@ func TestKinds(t *testing.T) {
 		err  error
 		want Kind
 	}{
-		{nil, OK}, {errPanic, Internal}, {errTooLong, BadRequest}, {errors.New("x"), Internal}, {&Error{}, Internal},
-		{fmt.Errorf("x: %w", ErrNotFound), NotFound}, {errBusy, Busy}, {errStuck, Busy}, {errTooFast, TooMany},
-		{errors.Join(lost(io.ErrClosedPipe), ErrNotFound), Gone}, {lost(&net.OpError{Op: "write", Err: syscall.EPIPE}), Gone},
+		{nil, OK}, {errPanic, Internal}, {errTooLong, BadRequest}, {errors.New("x"), Internal},
+		{&Error{}, Internal},
+		{fmt.Errorf("x: %w", ErrNotFound), NotFound}, {errBusy, Busy}, {errStuck, Busy},
+		{errTooFast, TooMany},
+		{errors.Join(lost(io.ErrClosedPipe), ErrNotFound), Gone},
+		{lost(&net.OpError{Op: "write", Err: syscall.EPIPE}), Gone},
 		{lost(syscall.EIO), Internal}, {&Error{Kind: Busy, Err: ErrNotFound}, Busy},
 	} {
 		if got := (Served{Err: test.err}).Kind(); got != test.want {

@@ -30,7 +30,9 @@ func spartanLike(head []byte) int {
 func serveProtocol(t *testing.T, s *Server, p *Protocol) (addr string, stop func()) {
 	t.Helper()
 	l := listenTCP(t)
-	return l.Addr().String(), serving(t, func(ctx context.Context) error { return s.ServeProtocol(ctx, l, p) })
+	return l.Addr().String(), serving(t, func(ctx context.Context) error {
+		return s.ServeProtocol(ctx, l, p)
+	})
 }
 
 // A protocol has its own requests and errors; limits and the log are the server's, in the event
@@ -40,11 +42,13 @@ func TestProtocol(t *testing.T) {
 	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			s := &Server{TLS: server, Log: slog.New(slog.NewTextHandler(&log, nil)), MaxConnsPerIP: 1, RequestTimeout: time.Minute}
+			s := &Server{TLS: server, Log: slog.New(slog.NewTextHandler(&log, nil)),
+				MaxConnsPerIP: 1, RequestTimeout: time.Minute}
 			p := &Protocol{Name: "test", TLS: encrypted, Length: spartanLike,
 				Error: func(err error) []byte { return []byte("! " + ErrorMessage(err)) },
 				Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
-					if r.Selector = "/" + strings.TrimSpace(r.Raw); strings.HasPrefix(r.Raw, "GET / HTTP/1.1\r\n0") {
+					if r.Selector = "/" + strings.TrimSpace(r.Raw); strings.HasPrefix(r.Raw,
+						"GET / HTTP/1.1\r\n0") {
 						return ErrNotFound
 					}
 					_, err := io.WriteString(w, "<"+r.Raw+">")

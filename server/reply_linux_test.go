@@ -22,7 +22,9 @@ import (
 // sendfile(2): OpenBSD, NetBSD.
 type copies struct{ net.Conn }
 
-func (c copies) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{c.Conn}, r) }
+func (c copies) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{c.Conn}, r)
+}
 
 // TestSlowReaderLosesNothing: bytes that the client has not read when a stall time ends are sent
 // in the next one, whichever way a handler sends, with TLS or without. The offset of a file is
@@ -42,7 +44,10 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 		return f
 	}
 	serverTLS, clientTLS := tlsConfigs(t)
-	copied := func(w ResponseWriter, f *os.File) error { _, err := io.CopyN(w, f, int64(len(body))); return err }
+	copied := func(w ResponseWriter, f *os.File) error {
+		_, err := io.CopyN(w, f, int64(len(body)))
+		return err
+	}
 	for name, send := range map[string]func(w ResponseWriter, f *os.File) error{
 		"file": func(w ResponseWriter, f *os.File) error {
 			_, err := w.(FileSender).SendFile(f, int64(len(body)))
@@ -65,11 +70,12 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Server{TLS: serverTLS, Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-					f := opened()
-					defer func() { _ = f.Close() }()
-					return send(w, f)
-				})}
+				s := &Server{TLS: serverTLS,
+					Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+						f := opened()
+						defer func() { _ = f.Close() }()
+						return send(w, f)
+					})}
 				client, conn := net.Pipe()
 				done := make(chan struct{})
 				go func() { s.ServeConn(t.Context(), copies{conn}); close(done) }()
@@ -86,7 +92,8 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 						break
 					}
 				}
-				if want := strings.TrimSuffix(body+"tail", map[bool]string{true: "tail"}[name != "short"]); string(got) != want {
+				if want := strings.TrimSuffix(body+"tail",
+					map[bool]string{true: "tail"}[name != "short"]); string(got) != want {
 					t.Errorf("got %d of %d bytes", len(got), len(want))
 				}
 				_ = client.Close()
@@ -137,13 +144,16 @@ func TestAbuseNeverReads(t *testing.T) {
 	manyConns = 0 // as when many are being sent; and somebody is
 	serverTLS, clientTLS := tlsConfigs(t)
 	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		return raw.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096)
+		})
 	}}
 	for _, way := range []string{"/file", "/written", "/in parts", "/at hand", "/TLS"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			var log lines
-			s := &Server{StallTimeout: stalls, Log: log.logger(), Handler: sends{file}, TLS: serverTLS}
+			s := &Server{StallTimeout: stalls, Log: log.logger(), Handler: sends{file},
+				TLS: serverTLS}
 			addr := startTCP(t, s)
 			_ = dialTCP(t, addr) // is silent, and stays
 			treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
@@ -156,7 +166,9 @@ func TestAbuseNeverReads(t *testing.T) {
 			}
 			_, _ = io.WriteString(to, way+"\r\n")
 			sent := regexp.MustCompile(`bytes=(\d+).*(no progress|does not answer)`)
-			treetest.Until(t, "the reply ends", func() bool { return sent.MatchString(log.String()) })
+			treetest.Until(t, "the reply ends", func() bool {
+				return sent.MatchString(log.String())
+			})
 			found := sent.FindStringSubmatch(log.String())
 			if n, _ := strconv.Atoi(found[1]); n > 4*maxUnsent {
 				t.Errorf("the kernel took %d bytes", n)

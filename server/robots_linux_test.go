@@ -37,17 +37,20 @@ const tooManyReply = "3Too many requests\t\terror.host\t1\r\n.\r\n"
 
 // Requests for robots.txt are exempt from the rate limit and not counted.
 func TestRobotsIsBeforeTheRate(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: rules{[]byte("Disallow: /\n"), ErrNotFound}, HTTP: sayHTTP, Rate: 0.001, Burst: 1})
+	addr := startTCP(t, &Server{Handler: rules{[]byte("Disallow: /\n"), ErrNotFound}, HTTP: sayHTTP,
+		Rate: 0.001, Burst: 1})
 	for round := range 3 {
 		for _, sel := range robotsSelectors {
 			if got := exchange(t, dialTCP(t, addr), sel+"\tquery\r\n"); got != "Disallow: /\n" {
 				t.Errorf("round %d: %s: %q", round, sel, got)
 			}
 		}
-		if got, want := exchange(t, dialTCP(t, addr), "/x\r\n"), tooManyReply; (got == want) != (round > 0) {
+		if got, want := exchange(t, dialTCP(t, addr), "/x\r\n"),
+			tooManyReply; (got == want) != (round > 0) {
 			t.Errorf("round %d: another request: %q", round, got)
 		}
-		for target, limited := range map[string]bool{"/robots.txt": false, "/%72obots.txt?x": false, "http://h/0/robots.txt": false, "/": true, "/x/robots.txt": true} {
+		for target, limited := range map[string]bool{"/robots.txt": false, "/%72obots.txt?x": false,
+			"http://h/0/robots.txt": false, "/": true, "/x/robots.txt": true} {
 			got := exchange(t, dialTCP(t, addr), "GET "+target+" HTTP/1.1\r\n\r\n")
 			if strings.HasPrefix(got, "HTTP/1.1 429 ") != limited {
 				t.Errorf("round %d: GET %s: %q", round, target, got)
@@ -99,7 +102,9 @@ func TestLastWord(t *testing.T) {
 	conf, _ := tlsConfigs(t)
 	file := []byte("Disallow: /\n")
 	line := &Protocol{Length: spartanLike, Error: func(error) []byte { return []byte("! busy") },
-		Robots: func(raw string) bool { return raw == "/robots.txt 0\n" }, Handler: rules{file, nil}}
+		Robots: func(raw string) bool {
+			return raw == "/robots.txt 0\n"
+		}, Handler: rules{file, nil}}
 	const overHTTP = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\nConnection: close\r\n\r\n"
 	encrypted := &Protocol{Length: spartanLike, TLS: true, Error: line.Error}
 	for _, test := range []struct {
@@ -119,7 +124,8 @@ func TestLastWord(t *testing.T) {
 		{nil, nil, file, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n/x\r\n", ""},
 		{nil, nil, file, "GET / HTTP/1.1\r\n", string(httpError(errBusy))},
 		{nil, nil, file, "GET /robots.txt HTTP/1.1\r\n", ""}, // which host's is not known yet
-		{nil, nil, file, "GET /robots.txt HTTP/1.1\r\nHost: a.example\r\n\r\n", overHTTP + "Disallow: /\n"},
+		{nil, nil, file, "GET /robots.txt HTTP/1.1\r\nHost: a.example\r\n\r\n",
+			overHTTP + "Disallow: /\n"},
 		{nil, nil, file, "HEAD /%72obots.txt HTTP/1.0\r\n\r\n", overHTTP},
 		{nil, nil, nil, "GET /robots.txt HTTP/1.1\r\nHost: a.example\r\n\r\n", ""},
 		{nil, conf, file, "", ""},
@@ -146,7 +152,8 @@ func TestLastWord(t *testing.T) {
 // without TLS.
 func TestRateOverTLS(t *testing.T) {
 	server, client := tlsConfigs(t)
-	s := &Server{TLS: server, Handler: rules{[]byte("Disallow: /\n"), ErrNotFound}, HTTP: allowed, Rate: 0.001, Burst: 4}
+	s := &Server{TLS: server, Handler: rules{[]byte("Disallow: /\n"), ErrNotFound}, HTTP: allowed,
+		Rate: 0.001, Burst: 4}
 	addr := startTCP(t, s)
 	for i, test := range []struct{ request, want string }{
 		{"/x\r\n", string(ErrorBody(ErrNotFound))},
@@ -169,7 +176,8 @@ func TestRateOverTLS(t *testing.T) {
 		reply, err := io.ReadAll(c)
 		got := string(reply)
 		var alert tls.AlertError
-		if errors.As(err, &alert) || err != nil && strings.HasSuffix(err.Error(), "tls: internal error") {
+		if errors.As(err, &alert) ||
+			err != nil && strings.HasSuffix(err.Error(), "tls: internal error") {
 			got += "alert"
 		}
 		if got != test.want {

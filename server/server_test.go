@@ -29,7 +29,9 @@ type pipes struct {
 
 var must = treetest.Must
 
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
+func newPipes() *pipes {
+	return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
 
 func (p *pipes) Accept() (net.Conn, error) {
 	select {
@@ -39,8 +41,13 @@ func (p *pipes) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 }
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 70} }
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+func (p *pipes) Addr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 70}
+}
 
 func (p *pipes) dial() net.Conn {
 	client, server := net.Pipe()
@@ -90,7 +97,8 @@ func TestRequestsAndReplies(t *testing.T) {
 	handler := HandlerFunc(func(w ResponseWriter, r *Request) error {
 		switch r.Selector {
 		case "":
-			return errors.Join(w.WriteItem(menu.Info("hello")), w.WriteItem(menu.Item{Type: '0', Label: "a", Selector: "/a"}))
+			return errors.Join(w.WriteItem(menu.Info("hello")),
+				w.WriteItem(menu.Item{Type: '0', Label: "a", Selector: "/a"}))
 		case "/panic":
 			panic("oops")
 		}
@@ -105,7 +113,8 @@ func TestRequestsAndReplies(t *testing.T) {
 			{"/a\r\nrest is not a request\r\n", "</a|>"},
 			{"/a\n/b\n", "</a|>"},
 			{"/search\tsome words\r\n", "</search|some words>"},
-			{"\r\n", string(menu.Info("hello").AppendTo(nil)) + "0a\t/a\tgopher.example\t7070\r\n.\r\n"},
+			{"\r\n", string(menu.Info("hello").AppendTo(nil)) +
+				"0a\t/a\tgopher.example\t7070\r\n.\r\n"},
 			{"/panic\n", "3Server error\t\terror.host\t1\r\n.\r\n"}, // of this request alone
 			{strings.Repeat("x", 4<<10), "3Request too long\t\terror.host\t1\r\n.\r\n"},
 			{strings.Repeat("x", 1<<20), "3Request too long\t\terror.host\t1\r\n.\r\n"},
@@ -126,7 +135,8 @@ func TestRequestDeadline(t *testing.T) {
 			c := p.dial()
 			began := time.Now()
 			go func() {
-				for _, err := c.Write([]byte("robots.txt")); more && err == nil; _, err = c.Write([]byte("x")) {
+				for _, err := c.Write([]byte("robots.txt")); more &&
+					err == nil; _, err = c.Write([]byte("x")) {
 					time.Sleep(2 * time.Second)
 				}
 			}()
@@ -145,8 +155,9 @@ func TestErrorsTellStrangersNothing(t *testing.T) {
 	tests := map[string]error{
 		"Not found: nothing here has that name": &Error{Kind: NotFound, Err: secret},
 		"Server error":                          secret,
-		"Server busy":                           fmt.Errorf("asking: %w", &Error{Kind: Busy, Err: errors.New("disk /dev/sda1 on fire")}),
-		"Full":                                  &Error{Message: "Full", Err: secret},
+		"Server busy": fmt.Errorf("asking: %w",
+			&Error{Kind: Busy, Err: errors.New("disk /dev/sda1 on fire")}),
+		"Full": &Error{Message: "Full", Err: secret},
 	}
 	for want, err := range tests {
 		synctest.Test(t, func(t *testing.T) {
@@ -202,7 +213,8 @@ func TestDrain(t *testing.T) {
 				got, _ := io.ReadAll(c)
 				got = bytes.TrimPrefix(got, ErrorBody(&Error{})) // the last word, if it still got out
 				if string(got) != tt.want || time.Since(begin) != tt.stopped {
-					t.Errorf("got %q after %v, want %q after %v", got, time.Since(begin), tt.want, tt.stopped)
+					t.Errorf("got %q after %v, want %q after %v", got, time.Since(begin),
+						tt.want, tt.stopped)
 				}
 				_ = c.Close()
 			})
@@ -217,7 +229,8 @@ func TestLogQuotesOutsideBytes(t *testing.T) {
 		_ = ask(t, p.dial(), "/a b\xff\"=x\n")
 		_ = ask(t, p.dial(), "/\x1b[31m\n")
 		stop()
-		if out := log.String(); strings.Contains(out, "\x1b") || strings.Contains(out, "\xff") || strings.Count(out, "\n") != 2 {
+		if out := log.String(); strings.Contains(out, "\x1b") || strings.Contains(out, "\xff") ||
+			strings.Count(out, "\n") != 2 {
 			t.Errorf("log: %q", log.String())
 		}
 	})
@@ -226,28 +239,37 @@ func TestLogQuotesOutsideBytes(t *testing.T) {
 func TestMux(t *testing.T) {
 	var m ServeMux
 	say := func(s string) HandlerFunc {
-		return func(w ResponseWriter, _ *Request) error { _, err := io.WriteString(w, s); return err }
+		return func(w ResponseWriter, _ *Request) error {
+			_, err := io.WriteString(w, s)
+			return err
+		}
 	}
 	m.Handle("/", say("root"))
 	m.Handle("/a", say("a"))
 	m.Handle("/dir/", say("dir"))
 	m.Handle("/dir/sub/", say("sub"))
-	m.Handle("/dir/sub/mine", HandlerFunc(func(ResponseWriter, *Request) error { return fmt.Errorf("not for you: %w", ErrDeclined) }))
+	m.Handle("/dir/sub/mine", HandlerFunc(func(ResponseWriter, *Request) error {
+		return fmt.Errorf("not for you: %w", ErrDeclined)
+	}))
 	for sel, want := range map[string]string{
 		"": "root", "/": "root", "/x": "root", "/a": "a", "a": "a", "/ab": "root",
-		"/dir": "dir", "dir/": "dir", "/dir/x": "dir", "/dir/sub": "sub", "/dir/sub/x": "sub", "/dirt": "root", "/dir/sub/mine": "sub",
+		"/dir": "dir", "dir/": "dir", "/dir/x": "dir", "/dir/sub": "sub", "/dir/sub/x": "sub",
+		"/dirt": "root", "/dir/sub/mine": "sub",
 	} {
 		var got strings.Builder
 		w := &recorder{Writer: &got}
-		if err := m.ServeGopher(w, &Request{RequestLine: reqOf(sel)}); err != nil || got.String() != want {
+		if err := m.ServeGopher(w, &Request{RequestLine: reqOf(sel)}); err != nil ||
+			got.String() != want {
 			t.Errorf("%q went to %q (%v), want %q", sel, got.String(), err, want)
 		}
 	}
 
 	// The mux is Quick where the handler is.
 	m.Handle("/q", kept{Answer{Body: []byte("at once")}})
-	for sel, want := range map[string]string{"/q": "at once", "q": "at once", "/a": "", "/none": ""} {
-		if a, ok := m.Quick(&Request{RequestLine: reqOf(sel)}); ok != (want != "") || string(a.Body) != want {
+	for sel, want := range map[string]string{"/q": "at once", "q": "at once",
+		"/a": "", "/none": ""} {
+		if a, ok := m.Quick(&Request{RequestLine: reqOf(sel)}); ok != (want != "") ||
+			string(a.Body) != want {
 			t.Errorf("%s: %q, %v", sel, a.Body, ok)
 		}
 	}
@@ -256,11 +278,18 @@ func TestMux(t *testing.T) {
 // kept is a Quick handler with one answer to all.
 type kept struct{ answer Answer }
 
-func (k kept) Quick(*Request) (Answer, bool)              { return k.answer, true }
+func (k kept) Quick(*Request) (Answer, bool) {
+	return k.answer, true
+}
 func (k kept) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
 
 type recorder struct{ io.Writer }
 
-func (r *recorder) WriteItem(it menu.Item) error { _, err := r.Write(it.AppendTo(nil)); return err }
+func (r *recorder) WriteItem(it menu.Item) error {
+	_, err := r.Write(it.AppendTo(nil))
+	return err
+}
 
-func reqOf(sel string) selector.RequestLine { return selector.RequestLine{Selector: sel} }
+func reqOf(sel string) selector.RequestLine {
+	return selector.RequestLine{Selector: sel}
+}

@@ -28,7 +28,8 @@ func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
 	cert := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{"gopher.example"}, NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), DNSNames: []string{"gopher.example"},
+		NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
 	must(t, err)
@@ -36,7 +37,8 @@ func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 	must(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(parsed)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der},
+			PrivateKey: key}}},
 		&tls.Config{RootCAs: pool, ServerName: "gopher.example"}
 }
 
@@ -61,8 +63,10 @@ func TestTLSOnTheSamePort(t *testing.T) {
 		s.TLS, s.Host, s.Port, s.HTTP = conf, "gopher.example", 70, sayHTTP
 		addr := startTCP(t, s)
 		for request, want := range map[string]string{
-			"/s\r\n": "gopher.example:70 /s", "/s": "gopher.example:70 /s", "\r\n": "gopher.example:70 ",
-			"/large\r\n": string(large), "GET /a HTTP/1.1\r\n\r\n": "HTTP/1.1 200 OK\r\n\r\nGET /a, TLS true",
+			"/s\r\n": "gopher.example:70 /s", "/s": "gopher.example:70 /s",
+			"\r\n":                    "gopher.example:70 ",
+			"/large\r\n":              string(large),
+			"GET /a HTTP/1.1\r\n\r\n": "HTTP/1.1 200 OK\r\n\r\nGET /a, TLS true",
 			"PROXY TCP4 192.0.2.1 192.0.2.2 1 70\r\n": badRequest,
 		} {
 			c := tls.Client(dialTCP(t, addr), client)
@@ -87,9 +91,11 @@ func (quickOnly) Quick(*Request) (Answer, bool) { return Answer{}, false }
 // The request's deadline includes the handshake: a client that trickles is closed.
 func TestAbuseSlowHandshake(t *testing.T) {
 	conf, _ := tlsConfigs(t)
-	addr := startTCP(t, &Server{Handler: &atHand{}, TLS: conf, RequestTimeout: 400 * time.Millisecond})
+	addr := startTCP(t, &Server{Handler: &atHand{}, TLS: conf,
+		RequestTimeout: 400 * time.Millisecond})
 	var all sync.WaitGroup
-	for _, hello := range []string{"\x16", "\x16\x03\x01\x02\x00\x01", "\x16\x03\x01\x02\x00" + strings.Repeat("x", 256)} {
+	for _, hello := range []string{"\x16", "\x16\x03\x01\x02\x00\x01",
+		"\x16\x03\x01\x02\x00" + strings.Repeat("x", 256)} {
 		all.Go(func() {
 			c := dialTCP(t, addr)
 			_, err := io.WriteString(c, hello)
@@ -149,10 +155,11 @@ func TestNeverReads(t *testing.T) {
 	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {
 		synctest.Test(t, func(t *testing.T) {
 			told := make(witness, 1)
-			s := &Server{TLS: conf, Observer: told, RequestTimeout: time.Hour, Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-				_, err := w.Write(make([]byte, 1<<20))
-				return err
-			})}
+			s := &Server{TLS: conf, Observer: told, RequestTimeout: time.Hour,
+				Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+					_, err := w.Write(make([]byte, 1<<20))
+					return err
+				})}
 			p, stop := start(t, s)
 			raw := p.dial()
 			c := raw
@@ -211,13 +218,16 @@ func TestTLSAlertWhileWriting(t *testing.T) {
 func TestTLSBehindAProxy(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	addr := startTCP(t, &Server{
-		Handler: quickOnly{HandlerFunc(seen)}, TLS: conf, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")},
+		Handler: quickOnly{HandlerFunc(seen)}, TLS: conf,
+		TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")},
 	})
-	for _, header := range []string{"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n", v2("192.0.2.1:1234", "198.51.100.1:70")} {
+	for _, header := range []string{"PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n",
+		v2("192.0.2.1:1234", "198.51.100.1:70")} {
 		raw := dialFrom(t, "127.0.0.9", addr)
 		_, _ = io.WriteString(raw, header)
 		c := tls.Client(raw, client)
-		if got := exchange(t, c, "/s\r\n"); got != "192.0.2.1:1234 198.51.100.1:70 /s of gopher.example" {
+		if got := exchange(t, c,
+			"/s\r\n"); got != "192.0.2.1:1234 198.51.100.1:70 /s of gopher.example" {
 			t.Errorf("%q: %q", header, got)
 		}
 	}
@@ -246,7 +256,8 @@ func TestTLSClientWithNagle(t *testing.T) {
 	conf, client := tlsConfigs(t)
 	ours, theirs := net.Pipe()
 	var read, at atomic.Int64
-	go (&Server{Handler: HandlerFunc(seen), TLS: conf, RequestTimeout: time.Hour}).ServeConn(t.Context(), acknowledging{theirs, &read, &at})
+	go (&Server{Handler: HandlerFunc(seen), TLS: conf,
+		RequestTimeout: time.Hour}).ServeConn(t.Context(), acknowledging{theirs, &read, &at})
 	c := tls.Client(ours, client)
 	must(t, c.Handshake())
 	go func() { _, _ = io.WriteString(c, "/s\r\n") }()

@@ -19,16 +19,21 @@ func TestCapsules(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Join(h.dir, user, "public_gemini"), 0o755))
 		write(t, filepath.Join(h.dir, user, "public_gemini"), files)
 		if os.Geteuid() == 0 {
-			must(t, filepath.Walk(filepath.Join(h.dir, user), func(name string, _ os.FileInfo, _ error) error { return os.Lchown(name, uid, uid) }))
+			must(t, filepath.Walk(filepath.Join(h.dir, user),
+				func(name string, _ os.FileInfo, _ error) error {
+					return os.Lchown(name, uid, uid)
+				}))
 		}
 	}
 	allowing := "Disallow: /a/\nAllow: /a/b/\n"
 	h.add(t, 2001, "ann", map[string]string{"x.txt": "gopher", "g.txt": "g"})
-	add(2001, "ann", map[string]string{"x.txt": "gemini", "s/s.txt": "s", "way": "-> .in", ".in/i.txt": "i", ".robots": "Disallow: /s/\n"})
+	add(2001, "ann", map[string]string{"x.txt": "gemini", "s/s.txt": "s", "way": "-> .in",
+		".in/i.txt": "i", ".robots": "Disallow: /s/\n"})
 	h.add(t, 2002, "bob", map[string]string{"b.txt": "b"})
 	add(2003, "cid", map[string]string{"2026-01-02-c.gmi": "c", "d/c.gmi": "c", "also": "-> d"})
 	h.add(t, 2004, "dora", map[string]string{".robots": allowing, "a/b/c.txt": ""})
-	add(2004, "dora", map[string]string{".robots": "User-agent: foo\nDisallow: /z/\nAllow: /a/c\n", "a/b/c.txt": ""})
+	add(2004, "dora", map[string]string{".robots": "User-agent: foo\nDisallow: /z/\nAllow: /a/c\n",
+		"a/b/c.txt": ""})
 	h.add(t, 2005, "eve", map[string]string{".robots": allowing, "a/b/c.txt": ""})
 	add(2005, "eve", map[string]string{".robots": allowing, "a/b/c.txt": ""})
 	s := start(t, dir, conf)
@@ -62,7 +67,8 @@ func TestCapsules(t *testing.T) {
 			t.Errorf("%s is %q and %q", row.name, a, b)
 		}
 	}
-	for line, want := range map[string]bool{"Disallow: /~ann/s/": true, "Disallow: /~dora/a/": true, "Disallow: /~dora/z/": true, "Allow: /~dora/": false,
+	for line, want := range map[string]bool{"Disallow: /~ann/s/": true, "Disallow: /~dora/a/": true,
+		"Disallow: /~dora/z/": true, "Allow: /~dora/": false,
 		"foo": true, "Allow: /~eve/a/b/": true, "~ann/.in": false, ".~": false} {
 		if denies(s, line) != want {
 			t.Errorf("%q is %v in robots.txt:\n%s", line, !want, s.Now().Robots)
@@ -70,7 +76,8 @@ func TestCapsules(t *testing.T) {
 	}
 	v := s.View(t.Context())
 	v.OfCapsules()
-	if at := v.Now(); at.Real("~cid/also") != "~cid/d" || !at.Has("~bob", true) || s.Now().Has("~cid", true) || !slices.Equal(at.Tree.Phlogs(".", true), []string{"~cid"}) {
+	if at := v.Now(); at.Real("~cid/also") != "~cid/d" || !at.Has("~bob", true) ||
+		s.Now().Has("~cid", true) || !slices.Equal(at.Tree.Phlogs(".", true), []string{"~cid"}) {
 		t.Errorf("%q %q", at.Real("~cid/also"), at.Tree.Phlogs(".", true))
 	}
 
@@ -80,7 +87,11 @@ func TestCapsules(t *testing.T) {
 		return gemini("~bob/b.txt") == "new" && gopher("~bob/b.txt") == "b" && denies(s, "/~bob/k/")
 	})
 	add(2002, "bob", map[string]string{".robots": "Disallow: /later/\n"})
-	soon(t, "its annotation has changed", func() bool { return denies(s, "/~bob/later/") && !denies(s, "/~bob/k/") })
+	soon(t, "its annotation has changed", func() bool {
+		return denies(s, "/~bob/later/") && !denies(s, "/~bob/k/")
+	})
 	must(t, os.RemoveAll(filepath.Join(h.dir, "ann", "public_gemini")))
-	soon(t, "it is gone", func() bool { return gemini("~ann/x.txt") == "gopher" && !denies(s, "/~ann/s/") })
+	soon(t, "it is gone", func() bool {
+		return gemini("~ann/x.txt") == "gopher" && !denies(s, "/~ann/s/")
+	})
 }

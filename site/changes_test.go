@@ -64,7 +64,8 @@ func TestScopes(t *testing.T) {
 			of2.DependOn(v.Stamp())
 			stamp, made := v.Stamp(), of2.Stamp()
 			s.serve(func(now *served) { now.changed(changed) })
-			if want := of < changed; stamp.Fresh() != want || made.Fresh() != want || stamp.Outdated() == want {
+			if want := of < changed; stamp.Fresh() != want || made.Fresh() != want ||
+				stamp.Outdated() == want {
 				t.Errorf("of %d, when %d changes: %v %v", of, changed, stamp.Fresh(), made.Fresh())
 			}
 			late := s.View(t.Context())
@@ -108,13 +109,15 @@ func TestEventIsLookedAt(t *testing.T) {
 // knows, is news, though no event and no round has found it yet.
 func TestAnnotationOfWhatIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a/b/x": "x", "c/x": "x", "known/.robots": "Disallow: /y\n", "known/y": "y", "gone/.robots": "Disallow: /z\n"})
+	write(t, dir, map[string]string{"a/b/x": "x", "c/x": "x", "known/.robots": "Disallow: /y\n",
+		"known/y": "y", "gone/.robots": "Disallow: /z\n"})
 	s, err := Open(dir, Config{Watch: WatchOff})
 	must(t, err)
 	running(t, s)
 	write(t, dir, map[string]string{"a/b/.robots": "Disallow: /x\n", "c/y": "y"})
 	must(t, os.Remove(filepath.Join(dir, "gone/.robots")))
-	for name, want := range map[string]bool{"a": false, "a/b": true, "c": false, "known": false, "gone": true} {
+	for name, want := range map[string]bool{"a": false, "a/b": true, "c": false, "known": false,
+		"gone": true} {
 		v := s.View(t.Context())
 		_, err := v.ReadDir(name)
 		must(t, err)

@@ -31,7 +31,8 @@ func writeTree(files map[string]string) (dir string, err error) {
 
 func Example() {
 	dir, err := writeTree(map[string]string{
-		"about.txt": "Hello.\n", "drafts/novel.txt": "It was a dark night.\n", "drafts/.robots": "Disallow: /\n",
+		"about.txt": "Hello.\n", "drafts/novel.txt": "It was a dark night.\n",
+		"drafts/.robots": "Disallow: /\n",
 	})
 	defer func() { _ = os.RemoveAll(dir) }()
 	if err != nil {

@@ -96,7 +96,8 @@ func TestStalledDirectory(t *testing.T) {
 func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "current")
-	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/slow/.robots": "Disallow: /\n", "2/slow/y": "y"})
+	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/slow/.robots": "Disallow: /\n",
+		"2/slow/y": "y"})
 	must(t, os.Symlink("1", dir))
 	s, err := Open(dir, Config{FileTimeout: time.Hour})
 	must(t, err)
@@ -130,9 +131,11 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 func TestRootBesideStalledMount(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "current")
-	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/.robots": "Disallow: /y\n", "pub/sub/.robots": "Disallow: /\n"})
+	write(t, base, map[string]string{"1/x": "old", "2/x": "new", "2/.robots": "Disallow: /y\n",
+		"pub/sub/.robots": "Disallow: /\n"})
 	must(t, os.Symlink("1", dir))
-	s, err := Open(dir, Config{FileTimeout: time.Minute, Mounts: map[string]string{"pub": filepath.Join(base, "pub")}})
+	s, err := Open(dir, Config{FileTimeout: time.Minute,
+		Mounts: map[string]string{"pub": filepath.Join(base, "pub")}})
 	must(t, err)
 	slow := &blocks{dir: "."}
 	running(t, s)
@@ -218,7 +221,8 @@ func TestStalledRoot(t *testing.T) {
 // tree can be read, and what is made from it meanwhile is not whole.
 func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x", "e/gophermap": "0a\tx\n"})
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x",
+		"e/gophermap": "0a\tx\n"})
 	s, err := Open(dir, Config{})
 	must(t, err)
 	var out atomic.Bool
@@ -233,7 +237,8 @@ func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 	out.Store(true)
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n"})
 	v := s.View(t.Context())
-	if _, err := v.ReadFile("e/gophermap"); !errors.Is(err, syscall.EMFILE) || !errors.Is(v.Err(), syscall.EMFILE) || v.Stamp() != nil {
+	if _, err := v.ReadFile("e/gophermap"); !errors.Is(err, syscall.EMFILE) ||
+		!errors.Is(v.Err(), syscall.EMFILE) || v.Stamp() != nil {
 		t.Errorf("%v, %v", err, v.Err())
 	}
 	time.Sleep(300 * time.Millisecond)

@@ -17,7 +17,8 @@ import (
 // until they can be read again, which no event says.
 func TestLeases(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a/x": "x", "n/.robots": "Disallow: /y\n", "n/y": "", "n/z": "", "m/gophermap": "=run\n", "m/run": "#!/bin/sh\n", "o/.robots": "Disallow: /x\n", "o/x": ""})
+	write(t, dir, map[string]string{"a/x": "x", "n/.robots": "Disallow: /y\n", "n/y": "", "n/z": "",
+		"m/gophermap": "=run\n", "m/run": "#!/bin/sh\n", "o/.robots": "Disallow: /x\n", "o/x": ""})
 	s, err := Open(dir, Config{Poll: -1})
 	must(t, err)
 	running(t, s)
@@ -57,7 +58,8 @@ func TestLeases(t *testing.T) {
 // TestFailedOpen: what Open has opened before it fails, it closes.
 func TestFailedOpen(t *testing.T) {
 	dir, mounted := t.TempDir(), t.TempDir()
-	if s, err := Open(dir, Config{Mounts: map[string]string{"a": mounted, "b": filepath.Join(dir, "none")}}); s != nil || err == nil {
+	if s, err := Open(dir, Config{Mounts: map[string]string{"a": mounted,
+		"b": filepath.Join(dir, "none")}}); s != nil || err == nil {
 		t.Errorf("%v, %v", s, err)
 	}
 	list, err := filepath.Glob("/proc/self/fd/*")

@@ -13,7 +13,8 @@ import (
 func TestLeftOutIsTold(t *testing.T) {
 	unprivileged(t)
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a/ok.txt": "", "a/x\xff": "", "a/y\nz": "", "b/out": "-> /etc/hostname", "b/in": "-> ../a", "b/.hidden": "", "b/gone": "-> no",
+	write(t, dir, map[string]string{"a/ok.txt": "", "a/x\xff": "", "a/y\nz": "",
+		"b/out": "-> /etc/hostname", "b/in": "-> ../a", "b/.hidden": "", "b/gone": "-> no",
 		"c/secret.txt": "", "c/shut/x": "", "gophermap": "Hi\n", "c/x.cgi": ""})
 	for i := range 20 { // behind pub, another tree
 		write(t, dir, map[string]string{fmt.Sprintf("z%d\xff", i): "", "pub/x": ""})
@@ -22,14 +23,17 @@ func TestLeftOutIsTold(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(dir, "c/shut"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "c/shut"), 0o700) })
 	var log syncBuffer
-	s, err := Open(dir, Config{Mounts: map[string]string{"pub": t.TempDir()}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := Open(dir, Config{Mounts: map[string]string{"pub": t.TempDir()},
+		Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	running(t, s)
 	const want = "left out: 25 names, such as this one: 22 whose names no menu can list, 2 that gophd may not read, 1 out of the tree by a link"
 	soon(t, "the report", func() bool { return strings.Contains(log.String(), "code=LEFT-OUT") })
 	write(t, dir, map[string]string{"d/new.txt": ""})
 	soon(t, "a new snapshot", func() bool { return child(s.Now().Tree, "d") != nil })
-	soon(t, "the log says that robots.txt is the same", func() bool { return strings.Contains(log.String(), "changed=false") })
+	soon(t, "the log says that robots.txt is the same", func() bool {
+		return strings.Contains(log.String(), "changed=false")
+	})
 	if got := log.String(); strings.Count(got, "LEFT-OUT") != 1 || !strings.Contains(got, want) {
 		t.Errorf("got\n%s", got)
 	}

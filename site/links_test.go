@@ -12,13 +12,17 @@ func TestAliases(t *testing.T) {
 	dir, pub := t.TempDir(), t.TempDir()
 	write(t, pub, map[string]string{"p.txt": "p"})
 	write(t, dir, map[string]string{
-		".robots": "Disallow: /phlog/drafts/\n", "phlog/2026-01-03.txt": "three", "phlog/drafts/x.txt": "x",
-		"blog": "-> phlog", "sub/old": "-> ../phlog", "latest.txt": "-> phlog/2026-01-03.txt",
-		"secret/.robots": "Disallow: /\n", "secret/inner/s.txt": "s", "sub/inn": "-> ../secret/inner", "s.txt": "-> secret/inner/s.txt",
+		".robots": "Disallow: /phlog/drafts/\n", "phlog/2026-01-03.txt": "three",
+		"phlog/drafts/x.txt": "x",
+		"blog":               "-> phlog", "sub/old": "-> ../phlog",
+		"latest.txt":     "-> phlog/2026-01-03.txt",
+		"secret/.robots": "Disallow: /\n", "secret/inner/s.txt": "s",
+		"sub/inn": "-> ../secret/inner", "s.txt": "-> secret/inner/s.txt",
 		"sub/way": "-> old/drafts", "self/up": "-> ..", "self/here": "-> .",
 		"free/f.txt": "f", "also": "-> free", "mirror": "-> " + pub,
-		".hid/.robots": "Disallow: /no.txt\n", ".hid/no.txt": "n", ".hid/yes.txt": "y", ".hid/in/i.txt": "i",
-		"z": "-> .hid", "b": "-> .hid", "in": "-> .hid/in", "y.txt": "-> .hid/yes.txt",
+		".hid/.robots": "Disallow: /no.txt\n", ".hid/no.txt": "n", ".hid/yes.txt": "y",
+		".hid/in/i.txt": "i",
+		"z":             "-> .hid", "b": "-> .hid", "in": "-> .hid/in", "y.txt": "-> .hid/yes.txt",
 		".data/d.txt": "d", "d2.txt": "-> .data/d.txt", "d1.txt": "-> .data/d.txt",
 	})
 	s := start(t, dir, Config{Mounts: map[string]string{"pub": pub, "news": dir + "/phlog"}})
@@ -66,11 +70,15 @@ func TestAliases(t *testing.T) {
 
 	// The first link behind a dot goes: the next one is the real name.
 	must(t, os.Remove(filepath.Join(dir, "b")))
-	soon(t, "the next link", func() bool { return s.Now().Real("z/yes.txt") == "z/yes.txt" && denies(s, "Disallow: /z/no.txt") })
+	soon(t, "the next link", func() bool {
+		return s.Now().Real("z/yes.txt") == "z/yes.txt" && denies(s, "Disallow: /z/no.txt")
+	})
 
 	// A new link is denied as soon as the scan has found it, and follows its target.
 	write(t, dir, map[string]string{"new": "-> secret"})
 	soon(t, "a new link", func() bool { return denies(s, "Disallow: /new/\n") })
 	must(t, os.Remove(filepath.Join(dir, "secret/.robots")))
-	soon(t, "nothing denies it", func() bool { return !denies(s, "/new/") && !denies(s, "/sub/inn/") })
+	soon(t, "nothing denies it", func() bool {
+		return !denies(s, "/new/") && !denies(s, "/sub/inn/")
+	})
 }

@@ -51,7 +51,8 @@ func (g *author) work() {
 	g.n++
 	at, other := g.name(), g.name()
 	spare := filepath.Join(g.beside, fmt.Sprint(g.n))
-	rules := fmt.Sprintf("Disallow: /%s\nAllow: /%s/\n", g.pick("a", "b", "c", ""), g.pick("d", "e"))
+	rules := fmt.Sprintf("Disallow: /%s\nAllow: /%s/\n", g.pick("a", "b", "c", ""),
+		g.pick("d", "e"))
 	note := filepath.Join(at, ".robots")
 	switch g.IntN(14) {
 	case 0, 1:
@@ -93,7 +94,8 @@ func TestNoChangeIsLostUnprivileged(t *testing.T) {
 
 func noChangeIsLost(t *testing.T) {
 	base := t.TempDir()
-	g := author{Rand: treetest.Dice(t), dir: filepath.Join(base, "root"), beside: filepath.Join(base, "beside")}
+	g := author{Rand: treetest.Dice(t), dir: filepath.Join(base, "root"),
+		beside: filepath.Join(base, "beside")}
 	for _, dir := range []string{g.dir, g.beside} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)

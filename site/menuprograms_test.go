@@ -14,18 +14,23 @@ import (
 // one goes; an author with many of them does not fill the file.
 func TestMenusOfPrograms(t *testing.T) {
 	dir := t.TempDir()
-	files := map[string]string{"d/gophermap": "#!/bin/sh\n", "e/gophermap": "text\n=prog\n", "e/prog": "#!/bin/sh\n", "f/gophermap": "#!/bin/sh\n", "f/.robots": "Allow: /$\n", "g/index.dcgi": "", "g2/index.dcgi": "", "g2/gophermap": "a map\n"}
+	files := map[string]string{"d/gophermap": "#!/bin/sh\n", "e/gophermap": "text\n=prog\n",
+		"e/prog": "#!/bin/sh\n", "f/gophermap": "#!/bin/sh\n", "f/.robots": "Allow: /$\n",
+		"g/index.dcgi": "", "g2/index.dcgi": "", "g2/gophermap": "a map\n"}
 	for i := range maxMenus + 1 {
 		files[fmt.Sprintf("many/%d/gophermap", i)] = "#!/bin/sh\n"
 	}
 	write(t, dir, files)
-	s := started(t, dir, Config{Watch: WatchOff, Runs: func(name string) bool { return path.Base(name) != "not" }})
+	s := started(t, dir, Config{Watch: WatchOff, Runs: func(name string) bool {
+		return path.Base(name) != "not"
+	}})
 	snap, err := s.Snapshot(t.Context())
 	must(t, err)
 	if want := []string{"/d/", "/e/", "/f/", "/g/", "/many"}; !slices.Equal(snap.menus, want) {
 		t.Errorf("menus %q, want %q", snap.menus, want)
 	}
-	for sel, want := range map[string]bool{"/d/": false, "/d/x": true, "/e/": false, "/e/prog": true, "/f/": true, "/g/": false, "/g2/": true, "/many/3/": false, "/": true} {
+	for sel, want := range map[string]bool{"/d/": false, "/d/x": true, "/e/": false,
+		"/e/prog": true, "/f/": true, "/g/": false, "/g2/": true, "/many/3/": false, "/": true} {
 		name, isDir, _ := selector.Path(sel)
 		if got := !snap.Compiled.DeniedToAll(name, isDir); got != want {
 			t.Errorf("%s: allowed %v", sel, got)
@@ -36,5 +41,7 @@ func TestMenusOfPrograms(t *testing.T) {
 	}
 	write(t, dir, map[string]string{"d/gophermap": "a map\n"})
 	s.Reload()
-	soon(t, "robots.txt still denies /d/", func() bool { return !s.Now().Compiled.DeniedToAll("d", true) })
+	soon(t, "robots.txt still denies /d/", func() bool {
+		return !s.Now().Compiled.DeniedToAll("d", true)
+	})
 }

@@ -3,7 +3,8 @@ package site
 import "testing"
 
 func TestWatchNames(t *testing.T) {
-	for name, want := range map[string]Watch{"inotify": WatchEvents, "poll": WatchPoll, "off": WatchOff} {
+	for name, want := range map[string]Watch{"inotify": WatchEvents, "poll": WatchPoll,
+		"off": WatchOff} {
 		w := Watch(-1)
 		if err := w.UnmarshalText([]byte(name)); err != nil || w != want || w.String() != name {
 			t.Errorf("%s: %v, %v", name, w, err)

@@ -56,7 +56,8 @@ func (p *played) edited(name string) {
 
 var (
 	playedNames = []string{"a", "b", "c", "d.txt", "2026-01-01.txt"}
-	playedRules = []string{"Disallow: /\n", "Disallow: /a\n", "Allow: /b/\nDisallow: /b\n", "User-agent: x\nDisallow: /c\n", "Crawl-delay: 5\n", "nonsense\n", ""}
+	playedRules = []string{"Disallow: /\n", "Disallow: /a\n", "Allow: /b/\nDisallow: /b\n",
+		"User-agent: x\nDisallow: /c\n", "Crawl-delay: 5\n", "nonsense\n", ""}
 )
 
 // name draws a name of one to three elements.
@@ -68,13 +69,14 @@ func (p *played) name(t *rapid.T, label string) string {
 // changed notes that a name was made or is gone, and what is below it.
 func (p *played) changed(name string) {
 	p.dirs[path.Dir(name)] = true
-	_ = filepath.WalkDir(filepath.Join(p.dir, name), func(at string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			rel, _ := filepath.Rel(p.dir, at)
-			p.dirs[filepath.ToSlash(rel)] = true
-		}
-		return nil
-	})
+	_ = filepath.WalkDir(filepath.Join(p.dir, name),
+		func(at string, e fs.DirEntry, err error) error {
+			if err == nil && e.IsDir() {
+				rel, _ := filepath.Rel(p.dir, at)
+				p.dirs[filepath.ToSlash(rel)] = true
+			}
+			return nil
+		})
 }
 
 // plain reports whether no element of a name but the last is a link: what is done
@@ -96,7 +98,8 @@ func (p *played) step(t *rapid.T) {
 	at := filepath.Join(p.dir, name)
 	info, err := os.Lstat(at)
 	isDir, exists := err == nil && info.IsDir(), err == nil
-	switch op := rapid.SampledFrom([]string{"write", "mkdir", "note", "link", "linked note", "remove", "move", "hand"}).Draw(t, "op"); op {
+	switch op := rapid.SampledFrom([]string{"write", "mkdir", "note", "link", "linked note",
+		"remove", "move", "hand"}).Draw(t, "op"); op {
 	case "write":
 		if exists && !info.Mode().IsRegular() {
 			return // not through a link
@@ -112,12 +115,14 @@ func (p *played) step(t *rapid.T) {
 	case "note":
 		if isDir {
 			_ = os.Remove(filepath.Join(at, noteName))
-			_ = os.WriteFile(filepath.Join(at, noteName), []byte(rapid.SampledFrom(playedRules).Draw(t, "rules")), 0o644)
+			_ = os.WriteFile(filepath.Join(at, noteName),
+				[]byte(rapid.SampledFrom(playedRules).Draw(t, "rules")), 0o644)
 			p.edited(path.Join(name, noteName))
 		}
 	case "hand":
 		_ = os.Remove(filepath.Join(p.dir, handName))
-		_ = os.WriteFile(filepath.Join(p.dir, handName), []byte(rapid.SampledFrom(playedRules).Draw(t, "rules")), 0o644)
+		_ = os.WriteFile(filepath.Join(p.dir, handName),
+			[]byte(rapid.SampledFrom(playedRules).Draw(t, "rules")), 0o644)
 		p.dirs["."] = true
 	case "link", "linked note":
 		target := p.target(t, name)
@@ -210,21 +215,29 @@ func TestRescanIsScan(t *testing.T) {
 				tree = scan.rescan(tree, dirs, files)
 			}
 			if got, want := dump(tree), dump(fresh); got != want {
-				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs, before, got, want)
+				rt.Fatalf("read again: %v\nbefore:\n%s\ngot:\n%s\nwant:\n%s", dirs,
+					before, got, want)
 			}
 			differ := map[string][]string{}
 			tree.changes(fresh, ".", differ)
 			for name := range differ {
-				rt.Fatalf("read again: %v\nthe record of %s: %+v\nwant: %+v", dirs, name, tree.Find(name), fresh.Find(name))
+				rt.Fatalf("read again: %v\nthe record of %s: %+v\nwant: %+v", dirs, name,
+					tree.Find(name), fresh.Find(name))
 			}
-			if !maps.Equal(scan.aliases, whole.aliases) || !maps.Equal(scan.refused, whole.refused) {
-				rt.Fatalf("read again: %v\naliases:\n%v\nwant:\n%v\n%s", dirs, scan.aliases, whole.aliases, before)
+			if !maps.Equal(scan.aliases, whole.aliases) ||
+				!maps.Equal(scan.refused, whole.refused) {
+				rt.Fatalf("read again: %v\naliases:\n%v\nwant:\n%v\n%s", dirs, scan.aliases,
+					whole.aliases, before)
 			}
-			compiled := policy.Compile(policy.Input{Annotations: tree.annotations(), Aliases: scan.input()})
-			if got, want := compiled.File(), policy.Compile(policy.Input{Annotations: fresh.annotations(), Aliases: whole.input()}).File(); string(got) != string(want) {
+			compiled := policy.Compile(policy.Input{Annotations: tree.annotations(),
+				Aliases: scan.input()})
+			if got, want := compiled.File(),
+				policy.Compile(policy.Input{Annotations: fresh.annotations(),
+					Aliases: whole.input()}).File(); string(got) != string(want) {
 				rt.Fatalf("compiled again:\n%s\nwant:\n%s", got, want)
 			}
-			if got, want := listedTree(s.View(context.Background()), ".", scan.aliases), scannedTree(tree, ".", scan.aliases); got != want {
+			if got, want := listedTree(s.View(context.Background()), ".", scan.aliases),
+				scannedTree(tree, ".", scan.aliases); got != want {
 				rt.Fatalf("listed:\n%s\nscanned:\n%s", got, want)
 			}
 		}

@@ -16,7 +16,8 @@ func TestAnnotationThatIsADirectory(t *testing.T) {
 	write(t, dir, map[string]string{"a/.robots/": "", "a/x.txt": "x", "b/x.txt": "x"})
 	snap, err := Load(dir)
 	must(t, err)
-	if !strings.Contains(string(snap.Robots), "Disallow: /a/\n") || strings.Contains(string(snap.Robots), "/b") {
+	if !strings.Contains(string(snap.Robots), "Disallow: /a/\n") ||
+		strings.Contains(string(snap.Robots), "/b") {
 		t.Errorf("robots.txt: %s", snap.Robots)
 	}
 	reports := snap.Compiled.Reports()

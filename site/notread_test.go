@@ -31,12 +31,17 @@ func reported(t *testing.T, files map[string]string, codes ...string) (list []st
 func TestNotRead(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /x\n"
 	for file, want := range map[string]bool{
-		"phlog/robots.txt": true, ".robots.txt": true, "phlog/.robots.txt": true, ".Robots": true, "phlog/.ROBOTS": true, "ROBOTS.TXT": true,
+		"phlog/robots.txt": true, ".robots.txt": true, "phlog/.robots.txt": true, ".Robots": true,
+		"phlog/.ROBOTS": true, "ROBOTS.TXT": true,
 		"Robots.txt": true, "phlog/robots": true, "phlog/.robot": true, "Robots": true,
-		"robots.txt": false, ".robots": false, "phlog/.robots": false, "phlog/robots.html": false, "phlog/my-robots.txt": false,
+		"robots.txt": false, ".robots": false, "phlog/.robots": false, "phlog/robots.html": false,
+		"phlog/my-robots.txt": false,
 	} {
-		list := reported(t, map[string]string{file: text, "x": "", "phlog/x": "", "phlog/index.txt": ""}, policy.CodeNotRead)
-		if !want && len(list) > 0 || want && !slices.Equal(list, []string{file + ":0 error it is not read: did you mean .robots?"}) {
+		list := reported(t, map[string]string{file: text, "x": "", "phlog/x": "",
+			"phlog/index.txt": ""}, policy.CodeNotRead)
+		if !want && len(list) > 0 ||
+			want && !slices.Equal(list,
+				[]string{file + ":0 error it is not read: did you mean .robots?"}) {
 			t.Errorf("%s: %q", file, list)
 		}
 	}

@@ -60,18 +60,24 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	write(t, dir, map[string]string{
 		"d/gophermap": "=run me\n=run -x\n=/lib/inner\n=bom\n=sh script\n=/usr/bin/python3 -u count.py 1\n=cat a.txt\n", "d/count.py": "PASSWORD = 1\n", "d/a.txt": "a\n", "d/run": source, "links/gophermap": "7Count\tcount?x\n1Feed\t/lib/feed\n0Read\tread.sh\n7By name\t/lib/named\tour.example\t70\n1Dir\t/tagged\n1Their\t/~bob/s.sh\n", "links/count": source, "lib/feed": source, "lib/named": source, "links/read.sh": source, "d/bom": "\ufeff" + source, "d/script": source, "lib/inner": "=/lib/deep\n", "lib/deep": source,
 		"alias": "-> lib", "other": "-> lib/deep", "lib/script.sh": source, "lib/a.txt": "a",
-		"lib/x.cgi": source, "cgi-bin/y": source, "lib/z.dcgi": source, "lib/x.cgi~": source, "lib/gophermap~": "old", "tagged/gophertag": source, "map/gophermap": source, "map/x.gph": source, "map/b.txt": "b", "gophertag": "tag",
+		"lib/x.cgi": source, "cgi-bin/y": source, "lib/z.dcgi": source, "lib/x.cgi~": source,
+		"lib/gophermap~": "old", "tagged/gophertag": source, "map/gophermap": source,
+		"map/x.gph": source, "map/b.txt": "b", "gophertag": "tag",
 	})
 	var log syncBuffer
 	bob := t.TempDir() // what maps outside a tree say of it closes nothing
 	write(t, bob, map[string]string{"s.sh": source})
-	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil)), Mounts: map[string]string{"~bob": bob}})
+	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Mounts: map[string]string{"~bob": bob}})
 	must(t, err)
-	hidden := []string{"d/run", "d/bom", "d/script", "d/count.py", "lib/x.cgi~", "lib/gophermap~", "lib/deep", "alias/deep", "other", "lib/x.cgi", "cgi-bin", "cgi-bin/y", "lib/z.dcgi", "links/count", "lib/feed", "alias/feed", "lib/named", "map/gophermap", "gophertag"}
+	hidden := []string{"d/run", "d/bom", "d/script", "d/count.py", "lib/x.cgi~", "lib/gophermap~",
+		"lib/deep", "alias/deep", "other", "lib/x.cgi", "cgi-bin", "cgi-bin/y", "lib/z.dcgi",
+		"links/count", "lib/feed", "alias/feed", "lib/named", "map/gophermap", "gophertag"}
 	check := func(when string, ctx context.Context) {
 		t.Helper()
 		for _, name := range hidden {
-			if f, err := s.View(ctx).Lookup(name); !errors.Is(err, fs.ErrNotExist) && (s.Now() != nil || !errors.Is(err, context.Canceled)) {
+			if f, err := s.View(ctx).Lookup(name); !errors.Is(err, fs.ErrNotExist) &&
+				(s.Now() != nil || !errors.Is(err, context.Canceled)) {
 				t.Errorf("%s: %s: %v, %v", when, name, f, err)
 			}
 			if f, ok := s.View(ctx).Ready(name, 0); ok {
@@ -88,17 +94,24 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	must(t, canOpen(s, "lib/script.sh"))
 	must(t, canOpen(s, "links/read.sh"))
 	must(t, canOpen(s, "~bob/s.sh"))
-	if got, want := listedNames(t, s, "lib"), []string{"lib/a.txt", "lib/inner", "lib/script.sh"}; !slices.Equal(got, want) {
+	if got, want := listedNames(t, s, "lib"),
+		[]string{"lib/a.txt", "lib/inner", "lib/script.sh"}; !slices.Equal(got, want) {
 		t.Errorf("lib lists %q, want %q", got, want)
 	}
-	if got, want := listedNames(t, s, "."), []string{"alias/", "d/", "lib/", "links/", "map/", "tagged/", "~bob/"}; !slices.Equal(got, want) {
+	if got, want := listedNames(t, s, "."),
+		[]string{"alias/", "d/", "lib/", "links/", "map/", "tagged/",
+			"~bob/"}; !slices.Equal(got, want) {
 		t.Errorf("the root lists %q, want %q", got, want)
 	}
-	for _, want := range []string{"code=MENU-PROGRAM file=d/gophermap line=2", "code=MENU-PROGRAM file=lib/inner line=1",
-		"file=links/gophermap line=1", "file=links/gophermap line=2", "file=cgi-bin line=0", "file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1", "file=tagged/gophertag line=1", "file=map/x.gph line=1"} {
+	for _, want := range []string{"code=MENU-PROGRAM file=d/gophermap line=2",
+		"code=MENU-PROGRAM file=lib/inner line=1",
+		"file=links/gophermap line=1", "file=links/gophermap line=2", "file=cgi-bin line=0",
+		"file=lib/x.cgi line=0", "file=lib/z.dcgi line=0", "file=map/gophermap line=1",
+		"file=tagged/gophertag line=1", "file=map/x.gph line=1"} {
 		soon(t, want, func() bool { return strings.Contains(log.String(), want) })
 	}
-	if robots := string(s.Now().Robots); strings.Contains(robots, "cgi") || strings.Contains(robots, "gopherm") {
+	if robots := string(s.Now().Robots); strings.Contains(robots, "cgi") ||
+		strings.Contains(robots, "gopherm") {
 		t.Errorf("robots.txt tells of them:\n%s", robots)
 	}
 
@@ -111,18 +124,25 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 		t.Error("an included text that became a program is shown")
 	}
 	must(t, os.Remove(filepath.Join(dir, "d/gophermap")))
-	soon(t, "a script that nothing includes", func() bool { return canOpen(s, "lib/script.sh") == nil })
+	soon(t, "a script that nothing includes", func() bool {
+		return canOpen(s, "lib/script.sh") == nil
+	})
 }
 
 // TestLinkToProgramIsNotShown: a link under a harmless name does not show the
 // source of a program, nor the directory of programs. Each map of a directory counts.
 func TestLinkToProgramIsNotShown(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"x.cgi": "#!/bin/sh\necho secret\n", "link.txt": "-> x.cgi", "cgi-bin/y": "secret", "programs": "-> cgi-bin", "ok.txt": "ok",
-		"m/gophermap": "=one\n", "m/more.gph": "[7|More|/m/two|server|port]\n", "m/one": "#!/bin/sh\n", "m/two": "#!/bin/sh\n"})
+	write(t, dir, map[string]string{"x.cgi": "#!/bin/sh\necho secret\n", "link.txt": "-> x.cgi",
+		"cgi-bin/y": "secret", "programs": "-> cgi-bin", "ok.txt": "ok",
+		"m/gophermap": "=one\n", "m/more.gph": "[7|More|/m/two|server|port]\n",
+		"m/one": "#!/bin/sh\n", "m/two": "#!/bin/sh\n"})
 	s := start(t, dir, Config{})
-	for name, want := range map[string]string{"link.txt": "error", "programs": "error", "programs/y": "error", "m/one": "error", "m/two": "error", "ok.txt": "ok", ".": "dir [m ok.txt] <nil>"} {
-		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
+	for name, want := range map[string]string{"link.txt": "error", "programs": "error",
+		"programs/y": "error", "m/one": "error", "m/two": "error", "ok.txt": "ok",
+		".": "dir [m ok.txt] <nil>"} {
+		if got := content(s, name); got != want &&
+			!(want == "error" && strings.HasPrefix(got, "error: ")) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 		if f, ok := s.View(t.Context()).Ready(name, 0); ok && want == "error" {
@@ -135,7 +155,8 @@ func TestLinkToProgramIsNotShown(t *testing.T) {
 // finding.
 func TestAnsweredProgramsAreNotReported(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"cgi-bin/a.cgi": "", "b.dcgi": "", "c.cgi": "", "gophermap": "1Book\t/cgi-bin/a.cgi\n1Other\t/c.cgi\n"})
+	write(t, dir, map[string]string{"cgi-bin/a.cgi": "", "b.dcgi": "", "c.cgi": "",
+		"gophermap": "1Book\t/cgi-bin/a.cgi\n1Other\t/c.cgi\n"})
 	for _, c := range []struct {
 		programs []string
 		want     int // findings
@@ -151,10 +172,15 @@ func TestAnsweredProgramsAreNotReported(t *testing.T) {
 // under its own name and not under that of a link. Its own name is listed.
 func TestAnsweredFilesAreNotShown(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"app/script": "#!/bin/sh\necho secret\n", "alias": "-> app", "one.txt": "-> app/script", "d/a.php": "secret", "two.txt": "-> d/a.php", "ok.txt": "-> d/b.txt", "d/b.txt": "ok"})
+	write(t, dir, map[string]string{"app/script": "#!/bin/sh\necho secret\n", "alias": "-> app",
+		"one.txt": "-> app/script", "d/a.php": "secret", "two.txt": "-> d/a.php",
+		"ok.txt": "-> d/b.txt", "d/b.txt": "ok"})
 	s := start(t, dir, Config{Programs: []string{"/app", "/*.php"}})
-	for name, want := range map[string]string{"alias/script": "error", "one.txt": "error", "two.txt": "error", "ok.txt": "ok", "d/a.php": "error", "app/script": "error", "d": "dir [a.php b.txt] <nil>", "alias": "dir [] <nil>", "app": "dir [script] <nil>"} {
-		if got := content(s, name); got != want && !(want == "error" && strings.HasPrefix(got, "error: ")) {
+	for name, want := range map[string]string{"alias/script": "error", "one.txt": "error",
+		"two.txt": "error", "ok.txt": "ok", "d/a.php": "error", "app/script": "error",
+		"d": "dir [a.php b.txt] <nil>", "alias": "dir [] <nil>", "app": "dir [script] <nil>"} {
+		if got := content(s, name); got != want &&
+			!(want == "error" && strings.HasPrefix(got, "error: ")) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 		if f, ok := s.View(t.Context()).Ready(name, 0); ok && want == "error" {
@@ -192,7 +218,8 @@ func TestRefusedIsClosed(t *testing.T) {
 // denies everything.
 func TestOpenRefusesPrograms(t *testing.T) {
 	for _, p := range []string{"", "/*", "/cgi//", "/~*/", "/~*/a*", "cgi"} {
-		if _, err := Open(t.TempDir(), Config{Programs: []string{"/cgi", p}}); err == nil || !strings.Contains(err.Error(), "neither a selector") {
+		if _, err := Open(t.TempDir(), Config{Programs: []string{"/cgi", p}}); err == nil ||
+			!strings.Contains(err.Error(), "neither a selector") {
 			t.Errorf("%q: %v", p, err)
 		}
 	}

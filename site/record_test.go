@@ -17,8 +17,11 @@ import (
 func TestRecords(t *testing.T) {
 	dir := t.TempDir()
 	treetest.Write(t, dir, map[string]string{
-		"a.txt": "text", "README": "text", "data": "\x00\x01", "page.gph": "[1|x|/|server|port]", "run.gph": "#!/bin/sh\n",
-		"phlog/x.txt": "old", "other/y.txt": "", "other/gophermap": "=../prog\n", "prog": "#!/bin/sh\n", "link.txt": "-> a.txt", "blog": "-> phlog", ".robots": "Disallow: /other/\n",
+		"a.txt": "text", "README": "text", "data": "\x00\x01", "page.gph": "[1|x|/|server|port]",
+		"run.gph":     "#!/bin/sh\n",
+		"phlog/x.txt": "old", "other/y.txt": "", "other/gophermap": "=../prog\n",
+		"prog": "#!/bin/sh\n", "link.txt": "-> a.txt", "blog": "-> phlog",
+		".robots": "Disallow: /other/\n",
 	})
 	s := run(t, dir, site.Config{Files: true})
 	records := func(snap *site.Snapshot, dir string) (list []string) {
@@ -28,7 +31,8 @@ func TestRecords(t *testing.T) {
 		return list
 	}
 	first := s.Now()
-	if got, want := records(first, "."), []string{"0README 4", "0a.txt 4", "9data 2", "1page.gph 19"}; !slices.Equal(got, want) {
+	if got, want := records(first, "."),
+		[]string{"0README 4", "0a.txt 4", "9data 2", "1page.gph 19"}; !slices.Equal(got, want) {
 		t.Errorf("the root has %q, want %q", got, want)
 	}
 	if got := records(first, "blog"); got != nil {
@@ -56,8 +60,12 @@ func TestRecords(t *testing.T) {
 	}{
 		{"a text", func() { write("phlog/x.txt", "new text") }, []string{"phlog"}},
 		{"a map", func() { write("other/gophermap", "=../prog\nmore") }, []string{"other"}},
-		{"a new directory", func() { treetest.Write(t, dir, map[string]string{"new/deep/z.txt": ""}) }, []string{".", "new", "new/deep"}},
-		{"one that is gone", func() { treetest.Must(t, os.RemoveAll(filepath.Join(dir, "new"))) }, []string{".", "new"}},
+		{"a new directory", func() {
+			treetest.Write(t, dir, map[string]string{"new/deep/z.txt": ""})
+		}, []string{".", "new", "new/deep"}},
+		{"one that is gone", func() {
+			treetest.Must(t, os.RemoveAll(filepath.Join(dir, "new")))
+		}, []string{".", "new"}},
 	} {
 		policy := s.Now().Compiled
 		snap, got := next(step.change, step.want)

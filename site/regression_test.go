@@ -55,7 +55,8 @@ func TestLinkComesAlive(t *testing.T) {
 func TestLinkThroughLinkFollows(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"one/x": "x", "two/.robots": "Disallow: /\n", "two/x": "x", "way/on": "-> ../one", "a/link": "-> ../way/on",
+		"one/x": "x", "two/.robots": "Disallow: /\n", "two/x": "x", "way/on": "-> ../one",
+		"a/link": "-> ../way/on",
 	})
 	s := started(t, dir, Config{})
 	must(t, os.Symlink("../two", filepath.Join(dir, "way/new")))
@@ -86,19 +87,22 @@ func TestNothingIsCompiledForTexts(t *testing.T) {
 // them. Who makes many takes nothing from others.
 func TestManyLinks(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"phlog/x.txt": "x", "phlog/.robots": "Disallow: /y.txt\n", "blog": "-> phlog", "a/1.txt": "", "way": "-> a"})
+	write(t, dir, map[string]string{"phlog/x.txt": "x", "phlog/.robots": "Disallow: /y.txt\n",
+		"blog": "-> phlog", "a/1.txt": "", "way": "-> a"})
 	for i := range maxDirLinks + 200 {
 		must(t, os.Symlink("../phlog", filepath.Join(dir, "a", fmt.Sprintf("l%04d", i))))
 	}
 	s := started(t, dir, Config{})
 	last, first := fmt.Sprintf("l%04d", maxDirLinks+199), "l0000"
-	for name, followed := range map[string]bool{"blog/x.txt": true, "a/" + first + "/x.txt": true, "way/" + first: true,
+	for name, followed := range map[string]bool{"blog/x.txt": true, "a/" + first + "/x.txt": true,
+		"way/" + first:         true,
 		"a/" + last + "/x.txt": false, "a/" + last: false, "way/" + last + "/x.txt": false} {
 		if err := canOpen(s, name); (err == nil) != followed {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if !robotsHas(s, "Disallow: /blog/")() || !robotsHas(s, "Disallow: /a/"+first+"/")() || !robotsLacks(s, "Disallow: /a/"+last+"/")() {
+	if !robotsHas(s, "Disallow: /blog/")() || !robotsHas(s, "Disallow: /a/"+first+"/")() ||
+		!robotsLacks(s, "Disallow: /a/"+last+"/")() {
 		t.Errorf("robots.txt:\n%.500s", s.Now().Robots)
 	}
 	list, err := s.View(t.Context()).ReadDir("a")
@@ -130,7 +134,8 @@ func TestShare(t *testing.T) {
 func TestRootGoneAndBack(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "root")
-	write(t, base, map[string]string{"root/d/x": "old", "next/d/x": "new", "next/d/.robots": "Disallow: /x\n"})
+	write(t, base, map[string]string{"root/d/x": "old", "next/d/x": "new",
+		"next/d/.robots": "Disallow: /x\n"})
 	s := started(t, dir, Config{})
 	read := func() string {
 		f, err := lookup(s, "d/x")
@@ -200,7 +205,9 @@ func TestUnreadableAnnotation(t *testing.T) {
 		t.Errorf("robots.txt:\n%s", s.Now().Robots)
 	}
 	must(t, os.Chmod(note, 0o644))
-	soon(t, "what it says", func() bool { return robotsHas(s, "Disallow: /d/x")() && robotsLacks(s, "Disallow: /d/")() })
+	soon(t, "what it says", func() bool {
+		return robotsHas(s, "Disallow: /d/x")() && robotsLacks(s, "Disallow: /d/")()
+	})
 	must(t, os.Chmod(note, 0))
 	soon(t, "denial", robotsHas(s, "Disallow: /d/"))
 }
@@ -209,7 +216,8 @@ func TestUnreadableAnnotation(t *testing.T) {
 func TestUnreadableIsNotListed(t *testing.T) {
 	unprivileged(t)
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"shut/x": "x", "search/x": "x", "secret": "x", "open/x": "x", "text": "x"})
+	write(t, dir, map[string]string{"shut/x": "x", "search/x": "x", "secret": "x",
+		"open/x": "x", "text": "x"})
 	for name, mode := range map[string]fs.FileMode{"shut": 0, "search": 0o311, "secret": 0} {
 		must(t, os.Chmod(filepath.Join(dir, name), mode))
 		defer func() { _ = os.Chmod(filepath.Join(dir, name), 0o755) }()

@@ -26,11 +26,13 @@ func lookup(s *Site, name string) (*Resource, error) {
 func TestHiddenAndControlNamesAreNotThere(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		".git/config": "x", "x/.hidden": "x", ".robots": "Disallow: /x\n", "bad\nname": "x", "esc\x1b[31m": "x", "c1\u009b": "x", "good": "x",
+		".git/config": "x", "x/.hidden": "x", ".robots": "Disallow: /x\n", "bad\nname": "x",
+		"esc\x1b[31m": "x", "c1\u009b": "x", "good": "x",
 	})
 	s, err := Open(dir, Config{})
 	must(t, err)
-	for _, name := range []string{".git/config", ".git", "x/.hidden", ".robots", "bad\nname", "esc\x1b[31m", "c1\u009b", "/good", "x/../good", ""} {
+	for _, name := range []string{".git/config", ".git", "x/.hidden", ".robots", "bad\nname",
+		"esc\x1b[31m", "c1\u009b", "/good", "x/../good", ""} {
 		if f, err := lookup(s, name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v, %v", name, f, err)
 		}
@@ -49,9 +51,11 @@ func TestWhoForbids(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o600))
 	must(t, os.Chmod(filepath.Join(dir, "file"), 0o200))
 	var log bytes.Buffer
-	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log,
+		&slog.HandlerOptions{Level: slog.LevelWarn}))})
 	must(t, err)
-	for name, want := range map[string]string{"shut/file": `"shut" has mode drw-------`, "file": `"file" has mode --w-------`} {
+	for name, want := range map[string]string{"shut/file": `"shut" has mode drw-------`,
+		"file": `"file" has mode --w-------`} {
 		if _, err := lookup(s, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -69,20 +73,27 @@ func TestWhoForbids(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o700))
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
 
 // An fs.FS has the robots.txt of its directory, and the same reports.
 func TestFSHasTheSamePolicy(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/.robots": "Disallow: /x.txt\nDisallow: /y.txt\n", "d/x.txt": "", "d/gophermap": "=run\n", "d/run": "#!/bin/sh\n", "e/.robots/": "", "e/robots.txt": "",
-		"robots.txt": "User-agent: *\nDisallow: /b\n", ".robots": "Allow: /b/c\n", "b/c": "", "2026-01-01.txt": ""})
+	write(t, dir, map[string]string{"d/.robots": "Disallow: /x.txt\nDisallow: /y.txt\n",
+		"d/x.txt": "", "d/gophermap": "=run\n", "d/run": "#!/bin/sh\n", "e/.robots/": "",
+		"e/robots.txt": "",
+		"robots.txt":   "User-agent: *\nDisallow: /b\n", ".robots": "Allow: /b/c\n", "b/c": "",
+		"2026-01-01.txt": ""})
 	want, err := Load(dir)
 	must(t, err)
 	s := FS(os.DirFS(dir), Config{})
 	running(t, s)
 	got := s.Now()
-	if string(got.Robots) != string(want.Robots) || fmt.Sprint(got.Reports) != fmt.Sprint(want.Reports) || dump(got.Tree) != dump(want.Tree) {
-		t.Errorf("robots.txt:\n%s\n%v\n%s\nwant:\n%s\n%v\n%s", got.Robots, got.Reports, dump(got.Tree), want.Robots, want.Reports, dump(want.Tree))
+	if string(got.Robots) != string(want.Robots) ||
+		fmt.Sprint(got.Reports) != fmt.Sprint(want.Reports) || dump(got.Tree) != dump(want.Tree) {
+		t.Errorf("robots.txt:\n%s\n%v\n%s\nwant:\n%s\n%v\n%s", got.Robots, got.Reports,
+			dump(got.Tree), want.Robots, want.Reports, dump(want.Tree))
 	}
 	if err := canOpen(s, "d/run"); err == nil {
 		t.Error("a program is shown")

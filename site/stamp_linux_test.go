@@ -44,27 +44,56 @@ func TestLook(t *testing.T) {
 		"nothing, by a link": {see: file("link/x"), slow: true},
 		"nothing there":      {see: file("d/none")},
 		"nothing at a link":  {see: file("dead"), slow: true},
-		"rewritten":          {see: file("d/x"), change: func(t *testing.T) error { return os.WriteFile(at("root/d/x"), []byte("y"), 0o600) }},
-		"an older one":       {see: file("d/x"), change: func(t *testing.T) error { return os.Rename(at("older"), at("root/d/x")) }},
-		"mode":               {see: file("d/x"), change: func(t *testing.T) error { return os.Chmod(at("root/d/x"), 0o604) }},
+		"rewritten": {see: file("d/x"), change: func(t *testing.T) error {
+			return os.WriteFile(at("root/d/x"), []byte("y"), 0o600)
+		}},
+		"an older one": {see: file("d/x"), change: func(t *testing.T) error {
+			return os.Rename(at("older"), at("root/d/x"))
+		}},
+		"mode": {see: file("d/x"), change: func(t *testing.T) error {
+			return os.Chmod(at("root/d/x"), 0o604)
+		}},
 		"times set back": {see: file("d/x"), change: func(t *testing.T) error {
-			return errors.Join(os.WriteFile(at("root/d/x"), []byte("z"), 0o600), os.Chtimes(at("root/d/x"), older, older))
+			return errors.Join(os.WriteFile(at("root/d/x"), []byte("z"), 0o600),
+				os.Chtimes(at("root/d/x"), older, older))
 		}},
-		"hard link":     {see: file("d/x"), change: func(t *testing.T) error { return os.WriteFile(at("hard"), []byte("y"), 0o600) }},
-		"gone":          {see: file("d/x"), change: func(t *testing.T) error { return os.Remove(at("root/d/x")) }},
-		"its directory": {see: file("d/x"), change: func(t *testing.T) error { return os.Rename(at("root/d"), at("root/e")) }},
+		"hard link": {see: file("d/x"), change: func(t *testing.T) error {
+			return os.WriteFile(at("hard"), []byte("y"), 0o600)
+		}},
+		"gone": {see: file("d/x"), change: func(t *testing.T) error {
+			return os.Remove(at("root/d/x"))
+		}},
+		"its directory": {see: file("d/x"), change: func(t *testing.T) error {
+			return os.Rename(at("root/d"), at("root/e"))
+		}},
 		"a link instead": {see: file("d/x"), change: func(t *testing.T) error {
-			return errors.Join(os.Rename(at("root/d"), at("out")), os.Symlink("../out", at("root/d")))
+			return errors.Join(os.Rename(at("root/d"), at("out")),
+				os.Symlink("../out", at("root/d")))
 		}},
-		"mounted over it":    {see: file("d/x"), change: func(t *testing.T) error { return mount(t, "older", "root/d/x") }},
-		"mounted over above": {see: file("d/x"), change: func(t *testing.T) error { return mount(t, "other", "root/d") }},
+		"mounted over it": {see: file("d/x"), change: func(t *testing.T) error {
+			return mount(t, "older", "root/d/x")
+		}},
+		"mounted over above": {see: file("d/x"), change: func(t *testing.T) error {
+			return mount(t, "other", "root/d")
+		}},
 		"link turned": {see: file("link/x"), change: func(t *testing.T) error {
 			return errors.Join(os.Remove(at("root/link")), os.Symlink("d2", at("root/link")))
 		}},
-		"end of the link":   {see: file("link/x"), change: func(t *testing.T) error { return os.WriteFile(at("root/d/x"), []byte("yy"), 0o600) }},
-		"appears":           {see: file("d/none"), change: func(t *testing.T) error { return os.WriteFile(at("root/d/none"), nil, 0o600) }},
-		"appears at a link": {see: file("dead"), change: func(t *testing.T) error { return os.WriteFile(at("root/nothing"), nil, 0o600) }},
-		"listed":            {see: func(v *View) error { _, err := v.ReadDir("d"); return err }, change: func(t *testing.T) error { return os.Remove(at("root/d/z")) }},
+		"end of the link": {see: file("link/x"), change: func(t *testing.T) error {
+			return os.WriteFile(at("root/d/x"), []byte("yy"), 0o600)
+		}},
+		"appears": {see: file("d/none"), change: func(t *testing.T) error {
+			return os.WriteFile(at("root/d/none"), nil, 0o600)
+		}},
+		"appears at a link": {see: file("dead"), change: func(t *testing.T) error {
+			return os.WriteFile(at("root/nothing"), nil, 0o600)
+		}},
+		"listed": {see: func(v *View) error {
+			_, err := v.ReadDir("d")
+			return err
+		}, change: func(t *testing.T) error {
+			return os.Remove(at("root/d/z"))
+		}},
 		"nothing, in a long listing": {slow: true, see: func(v *View) error {
 			list, err := v.ReadDir("many")
 			for _, e := range list {
@@ -82,12 +111,14 @@ func TestLook(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			base = t.TempDir()
-			treetest.Write(t, base, map[string]string{"older": "o", "other/x": "m", "root/d/x": "x", "root/d/z": "z", "root/d2/x": "x",
+			treetest.Write(t, base, map[string]string{"older": "o", "other/x": "m", "root/d/x": "x",
+				"root/d/z": "z", "root/d2/x": "x",
 				"root/link": "-> d", "root/dead": "-> nothing"})
 			for i := range 2 * maxCachedLooks {
 				treetest.Write(t, base, map[string]string{fmt.Sprint("root/many/x", i): ""})
 			}
-			must(t, errors.Join(os.Chtimes(at("older"), older, older), os.Link(at("root/d/x"), at("hard"))))
+			must(t, errors.Join(os.Chtimes(at("older"), older, older),
+				os.Link(at("root/d/x"), at("hard"))))
 			aged(t, at("root"), Config{}, func(t *testing.T, s *Site) {
 				v := s.View(t.Context())
 				if err := test.see(v); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +126,8 @@ func TestLook(t *testing.T) {
 				}
 				stamp := v.Stamp()
 				if test.change != nil {
-					if err := test.change(t); errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EPERM) {
+					if err := test.change(t); errors.Is(err, errors.ErrUnsupported) ||
+						errors.Is(err, unix.EPERM) {
 						t.Skip(err)
 					} else if err != nil {
 						t.Fatal(err)
@@ -142,13 +174,15 @@ func TestWhatIsLeftOutIsAskedForAgain(t *testing.T) {
 		made := s.View(t.Context())
 		made.DependOn(v.Stamp())
 		s.events.Add(1)
-		for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
+		for name, stamp := range map[string]*Stamp{"without": v.Stamp(),
+			"made from it": made.Stamp()} {
 			if !stamp.Fresh() {
 				t.Errorf("%s: not trusted for a second, whatever happens", name)
 			}
 		}
 		time.Sleep(trusted)
-		for name, stamp := range map[string]*Stamp{"without": v.Stamp(), "made from it": made.Stamp()} {
+		for name, stamp := range map[string]*Stamp{"without": v.Stamp(),
+			"made from it": made.Stamp()} {
 			if stamp.Fresh() || stamp.Look(t.Context()) {
 				t.Errorf("%s: trusted again", name)
 			}

@@ -44,7 +44,9 @@ func TestOwned(t *testing.T) {
 	for _, c := range []struct {
 		name, by, real string
 		ok             bool
-	}{{"a.sh", "d/gophermap", "a.sh", true}, {"link", "d/gophermap", "a.sh", true}, {"m/b.sh", "d/gophermap", "m/b.sh", false}, {"m/b.sh", "m/b.sh", "m/b.sh", true}, {"none", "d/gophermap", "", false}} {
+	}{{"a.sh", "d/gophermap", "a.sh", true}, {"link", "d/gophermap", "a.sh", true},
+		{"m/b.sh", "d/gophermap", "m/b.sh", false}, {"m/b.sh", "m/b.sh", "m/b.sh", true},
+		{"none", "d/gophermap", "", false}} {
 		if real, ok := s.View(t.Context()).Owned(c.name, c.by); ok != c.ok || ok && real != c.real {
 			t.Errorf("%s by %s: %q, %v", c.name, c.by, real, ok)
 		}

@@ -17,18 +17,22 @@ import (
 // A name with too many links is reported as what it is, once.
 func TestTooManyLinksAreReported(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"file": "x", "over": "-> " + strings.Repeat("./", 255) + "file"})
+	write(t, dir, map[string]string{"file": "x",
+		"over": "-> " + strings.Repeat("./", 255) + "file"})
 	var log syncBuffer
 	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	running(t, s)
-	soon(t, "the scan reports it", func() bool { return strings.Count(log.String(), "TOO-MANY-LINKS") == 1 })
+	soon(t, "the scan reports it", func() bool {
+		return strings.Count(log.String(), "TOO-MANY-LINKS") == 1
+	})
 	for range 3 {
 		if _, err := lookup(s, "over"); !errors.Is(err, disk.ErrTooManyLinks) {
 			t.Error(err)
 		}
 	}
-	if strings.Count(log.String(), "TOO-MANY-LINKS") != 1 || !strings.Contains(log.String(), "file=over") {
+	if strings.Count(log.String(), "TOO-MANY-LINKS") != 1 ||
+		!strings.Contains(log.String(), "file=over") {
 		t.Errorf("log:\n%s", log.String())
 	}
 }
@@ -49,12 +53,16 @@ func (p *countdown) Err() error {
 // A look-up ends when nobody waits for it any more, and so does a listing.
 func TestLookupEndsWithItsClient(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a/b/c/file": "x", "l": "-> a/b/c", "list/1": "-> ../a/b/c/file", "list/2": "-> ../a/b/c/file"})
+	write(t, dir, map[string]string{"a/b/c/file": "x", "l": "-> a/b/c",
+		"list/1": "-> ../a/b/c/file", "list/2": "-> ../a/b/c/file"})
 	s, err := Open(dir, Config{})
 	must(t, err)
 	for name, f := range map[string]func(*View) error{
 		"look-up": func(v *View) error { _, err := v.Lookup("l/file"); return err },
-		"listing": func(v *View) error { _, err := v.ReadDir("list"); return errors.Join(err, v.Err()) },
+		"listing": func(v *View) error {
+			_, err := v.ReadDir("list")
+			return errors.Join(err, v.Err())
+		},
 	} {
 		ended := false
 		for n := 0; !ended; n++ {
@@ -75,7 +83,8 @@ func TestLookupEndsWithItsClient(t *testing.T) {
 func TestSpendOfLongNames(t *testing.T) {
 	dir, deep := t.TempDir(), strings.Repeat("d/", 500)+"d"
 	for i := range 100 {
-		write(t, dir, map[string]string{fmt.Sprintf("a/%d", i): "", fmt.Sprintf("%s/%d", deep, i): ""})
+		write(t, dir, map[string]string{fmt.Sprintf("a/%d", i): "",
+			fmt.Sprintf("%s/%d", deep, i): ""})
 	}
 	s, err := Open(dir, Config{})
 	must(t, err)
@@ -90,7 +99,8 @@ func TestSpendOfLongNames(t *testing.T) {
 			_, err = v.ReadDir(name)
 			must(t, err)
 			if sum != most || len(list) != 100 {
-				t.Errorf("%s: %d bytes for %d names, and %d for the same after Release", kind, most, len(list), sum)
+				t.Errorf("%s: %d bytes for %d names, and %d for the same after Release", kind, most,
+					len(list), sum)
 			}
 			return most
 		}

@@ -13,7 +13,8 @@ import (
 // A writer opens a file, which empties it, and writes later: a site that reads in
 // between serves what it read until it is told of the write.
 func TestReadBeforeWrite(t *testing.T) {
-	for _, conf := range []Config{{Watch: WatchEvents}, {Watch: WatchPoll, Poll: 20 * time.Millisecond}} {
+	for _, conf := range []Config{{Watch: WatchEvents},
+		{Watch: WatchPoll, Poll: 20 * time.Millisecond}} {
 		t.Run(conf.Watch.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			note := "d/" + noteName
@@ -24,10 +25,14 @@ func TestReadBeforeWrite(t *testing.T) {
 			for i := range 10 {
 				f, err := os.Create(filepath.Join(dir, note))
 				must(t, err)
-				soon(t, "the empty file is read", func() bool { return !strings.Contains(string(s.Now().Robots), "/d/") })
+				soon(t, "the empty file is read", func() bool {
+					return !strings.Contains(string(s.Now().Robots), "/d/")
+				})
 				_, err = fmt.Fprintf(f, "Disallow: /%d/\n", i)
 				must(t, errors.Join(err, f.Close()))
-				soon(t, "the whole file is read", func() bool { return strings.Contains(string(s.Now().Robots), fmt.Sprintf("/d/%d/\n", i)) })
+				soon(t, "the whole file is read", func() bool {
+					return strings.Contains(string(s.Now().Robots), fmt.Sprintf("/d/%d/\n", i))
+				})
 			}
 		})
 	}

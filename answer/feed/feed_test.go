@@ -29,7 +29,8 @@ func tree(t *testing.T, files map[string]string) (server.Handler, string) {
 	s, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
-	return &gopher.Front{Host: &answer.Host{Site: s, Beside: []answer.Source{&Feeds{Web: true}}}}, dir
+	return &gopher.Front{Host: &answer.Host{Site: s,
+		Beside: []answer.Source{&Feeds{Web: true}}}}, dir
 }
 
 type writerTo struct{ bytes.Buffer }
@@ -38,7 +39,8 @@ func (w *writerTo) WriteItem(menu.Item) error { return errors.New("a menu") }
 
 func ask(t *testing.T, h server.Handler, sel string) (string, error) {
 	t.Helper()
-	return askAs(h, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example", Port: 70})
+	return askAs(h, &server.Request{RequestLine: selector.RequestLine{Selector: sel},
+		Host: "gopher.example", Port: 70})
 }
 
 func askAs(h server.Handler, r *server.Request) (string, error) {
@@ -86,19 +88,23 @@ func TestFeed(t *testing.T) {
 	}
 	want := "The second 2026-01-02 gopher://gopher.example/0/phlog/2026-01-02-second.txt http://gopher.example:70/phlog/2026-01-02-second.txt|" +
 		"The first & <best> 2026-01-01 gopher://gopher.example/0/phlog/2026-01-01-first.txt http://gopher.example:70/phlog/2026-01-01-first.txt"
-	if strings.Join(told, "|") != want || f.Updated != "2026-01-02T00:00:00Z" || f.ID != "tag:gopher.example,2026:/phlog/" {
+	if strings.Join(told, "|") != want || f.Updated != "2026-01-02T00:00:00Z" ||
+		f.ID != "tag:gopher.example,2026:/phlog/" {
 		t.Errorf("%s %s\n%s\nwant\n%s", f.ID, f.Updated, strings.Join(told, "|"), want)
 	}
-	if got, err := ask(t, h, "/mapped/feed.xml"); err != nil || !strings.Contains(got, ">My label<") || !strings.Contains(got, ">2026-02-02.txt<") {
+	if got, err := ask(t, h, "/mapped/feed.xml"); err != nil ||
+		!strings.Contains(got, ">My label<") || !strings.Contains(got, ">2026-02-02.txt<") {
 		t.Errorf("%v: %s", err, got)
 	}
-	for _, sel := range []string{"/none/feed.xml", "/nowhere/feed.xml", "/phlog/about.txt/feed.xml", "/phlog/feed.xml/", "/phlog/Feed.xml", "/../feed.xml"} {
+	for _, sel := range []string{"/none/feed.xml", "/nowhere/feed.xml", "/phlog/about.txt/feed.xml",
+		"/phlog/feed.xml/", "/phlog/Feed.xml", "/../feed.xml"} {
 		if got, err := ask(t, h, sel); server.KindOf(err) != server.NotFound {
 			t.Errorf("%s: %v: %s", sel, err, got)
 		}
 	}
 	// A new text is in it as soon as the watcher has seen it.
-	treetest.Must(t, os.WriteFile(filepath.Join(dir, "phlog/2026-05-05.txt"), []byte("News\n"), 0o644))
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, "phlog/2026-05-05.txt"),
+		[]byte("News\n"), 0o644))
 	awaitIn(t, h, "/phlog/feed.xml", ">News<")
 }
 
@@ -106,22 +112,33 @@ func TestFeed(t *testing.T) {
 // that Gopher does not show.
 func TestFeedOfCapsules(t *testing.T) {
 	dir := t.TempDir()
-	treetest.Write(t, dir, map[string]string{"hole/a.txt": "A", "homes/ann/public_gopher/2026-01-01.txt": "x", "homes/ann/public_gemini/2026-01-02.gmi": "x", "homes/bob/public_gopher/2026-01-03.txt": "x"})
+	treetest.Write(t, dir, map[string]string{"hole/a.txt": "A",
+		"homes/ann/public_gopher/2026-01-01.txt": "x",
+		"homes/ann/public_gemini/2026-01-02.gmi": "x",
+		"homes/bob/public_gopher/2026-01-03.txt": "x"})
 	uid := os.Geteuid()
 	if uid == 0 { // who is no user
 		uid = 2001
 		treetest.Must(t, os.Chmod(filepath.Dir(dir), 0o755))
-		treetest.Must(t, filepath.Walk(filepath.Join(dir, "homes"), func(name string, _ os.FileInfo, _ error) error { return os.Chown(name, uid, uid) }))
+		treetest.Must(t, filepath.Walk(filepath.Join(dir, "homes"),
+			func(name string, _ os.FileInfo, _ error) error {
+				return os.Chown(name, uid, uid)
+			}))
 	}
-	s, err := site.Open(filepath.Join(dir, "hole"), site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini", UsersMinUID: uid})
+	s, err := site.Open(filepath.Join(dir, "hole"),
+		site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini",
+			UsersMinUID: uid})
 	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
 	host := &answer.Host{Site: s, Beside: []answer.Source{&Feeds{}}}
-	for user, want := range map[string]string{"ann": `href="gemini://h/~ann/2026-01-02.gmi"`, "bob": `href="gopher://h/0/~bob/2026-01-03.txt"`} {
-		r := &server.Request{RequestLine: selector.RequestLine{Selector: "/~" + user + "/feed.xml"}, Host: "h", Port: 70, Protocol: "gemini", URLPort: 1965}
+	for user, want := range map[string]string{"ann": `href="gemini://h/~ann/2026-01-02.gmi"`,
+		"bob": `href="gopher://h/0/~bob/2026-01-03.txt"`} {
+		r := &server.Request{RequestLine: selector.RequestLine{Selector: "/~" + user + "/feed.xml"},
+			Host: "h", Port: 70, Protocol: "gemini", URLPort: 1965}
 		a, err := host.Ask(r.WithContext(t.Context()), &answer.Format{Index: "index.gmi"})
 		treetest.Must(t, err)
-		if got := string(a.Body); !strings.Contains(got, want) || strings.Contains(got, "gopher:") != (user == "bob") {
+		if got := string(a.Body); !strings.Contains(got, want) ||
+			strings.Contains(got, "gopher:") != (user == "bob") {
 			t.Errorf("%s: %s", user, got)
 		}
 	}
@@ -152,14 +169,16 @@ func feedOf(t *testing.T, text string, err error) (f parsed) {
 
 // TestWholeTexts: a feed has its newest texts in it, in UTF-8 and with their lines.
 func TestWholeTexts(t *testing.T) {
-	files := map[string]string{"latin/2025-01-02": phlog["latin/2025-01-02"], "latin/2025-01-01.txt": phlog["latin/2025-01-01.txt"]}
+	files := map[string]string{"latin/2025-01-02": phlog["latin/2025-01-02"],
+		"latin/2025-01-01.txt": phlog["latin/2025-01-01.txt"]}
 	for i := range 30 {
 		files[fmt.Sprintf("many/2026-01-%02d.txt", i+1)] = fmt.Sprintf("Text %d\n", i+1)
 	}
 	h, _ := tree(t, files)
 	got, err := ask(t, h, "/latin/feed.xml")
 	f := feedOf(t, got, err)
-	if c := f.Entry[0].Content; f.Entry[0].Title != "Café crème" || c.Type != "html" || c.Text != "<pre>Café crème\n\n  red &lt;tag&gt;\n</pre>" {
+	if c := f.Entry[0].Content; f.Entry[0].Title != "Café crème" || c.Type != "html" ||
+		c.Text != "<pre>Café crème\n\n  red &lt;tag&gt;\n</pre>" {
 		t.Errorf("%q: %+v", f.Entry[0].Title, c)
 	}
 	if c := f.Entry[1].Content; c.Type != "" {
@@ -167,7 +186,8 @@ func TestWholeTexts(t *testing.T) {
 	}
 	got, err = ask(t, h, "/many/feed.xml")
 	for i, e := range feedOf(t, got, err).Entry {
-		if want := fmt.Sprintf("<pre>Text %d\n</pre>", 30-i); (e.Content.Text == want) != (i < maxWhole) {
+		if want := fmt.Sprintf("<pre>Text %d\n</pre>",
+			30-i); (e.Content.Text == want) != (i < maxWhole) {
 			t.Errorf("entry %d has %q", i, e.Content.Text)
 		}
 	}
@@ -177,20 +197,25 @@ func TestWholeTexts(t *testing.T) {
 func TestIDs(t *testing.T) {
 	h, dir := tree(t, phlog)
 	ids := func(host string, port int, tls bool, protocol string) string {
-		r := &server.Request{RequestLine: selector.RequestLine{Selector: "/phlog/feed.xml"}, Host: host, Port: port, TLS: tls, Protocol: protocol, Local: netip.MustParseAddrPort("127.0.0.1:1965")}
+		r := &server.Request{RequestLine: selector.RequestLine{Selector: "/phlog/feed.xml"},
+			Host: host, Port: port, TLS: tls, Protocol: protocol,
+			Local: netip.MustParseAddrPort("127.0.0.1:1965")}
 		got, err := askAs(h, r)
 		f := feedOf(t, got, err)
 		return f.ID + " " + f.Entry[0].ID
 	}
 	for _, want := range []string{"tag:gopher.example,2026:/phlog/ tag:gopher.example,2026-01-02:/phlog/2026-01-02-second.txt", "tag:ann@example.org,2020-05:/phlog/ tag:ann@example.org,2020-05:/phlog/2026-01-02-second.txt"} {
-		a, b, c := ids("gopher.example", 70, false, ""), ids("Gopher.example", 7070, true, ""), ids("gopher.example", 70, true, "gemini")
+		a, b, c := ids("gopher.example", 70, false, ""), ids("Gopher.example", 7070, true, ""),
+			ids("gopher.example", 70, true, "gemini")
 		if a != want || b != want || c != want {
 			t.Errorf("%s\n%s\n%s, want\n%s", a, b, c, want)
 		}
-		treetest.Must(t, os.WriteFile(filepath.Join(dir, idName), []byte("Ann@example.org,2020-05\n"), 0o644))
+		treetest.Must(t, os.WriteFile(filepath.Join(dir, idName),
+			[]byte("Ann@example.org,2020-05\n"), 0o644))
 		awaitIn(t, h, "/phlog/feed.xml", "tag:ann@example.org")
 	}
-	if got := ids("other.example", 70, false, ""); !strings.HasPrefix(got, "tag:ann@example.org,2020-05:/phlog/ ") {
+	if got := ids("other.example", 70, false, ""); !strings.HasPrefix(got,
+		"tag:ann@example.org,2020-05:/phlog/ ") {
 		t.Errorf("another -host has the ids %s", got)
 	}
 	treetest.Must(t, os.WriteFile(filepath.Join(dir, idName), []byte("no authority\n"), 0o644))
@@ -200,7 +225,10 @@ func TestIDs(t *testing.T) {
 // awaitIn waits until a reply has a text.
 func awaitIn(t *testing.T, h server.Handler, sel, want string) {
 	t.Helper()
-	treetest.Until(t, sel+" has "+want, func() bool { got, _ := ask(t, h, sel); return strings.Contains(got, want) })
+	treetest.Until(t, sel+" has "+want, func() bool {
+		got, _ := ask(t, h, sel)
+		return strings.Contains(got, want)
+	})
 }
 
 // TestSiteFeed: the feed of the root has the newest texts of all directories, without what
@@ -219,10 +247,14 @@ func TestSiteFeed(t *testing.T) {
 		t.Errorf("%s, want\n%s", got, want)
 	}
 	treetest.Must(t, os.MkdirAll(filepath.Join(dir, "new/deep"), 0o755))
-	treetest.Must(t, os.WriteFile(filepath.Join(dir, "new/deep/2026-06-06.txt"), []byte("Deep news\n"), 0o644))
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, "new/deep/2026-06-06.txt"),
+		[]byte("Deep news\n"), 0o644))
 	awaitIn(t, h, "/feed.xml", ">Deep news<")
-	treetest.Must(t, os.WriteFile(filepath.Join(dir, "new/.robots"), []byte("Disallow: /\n"), 0o644))
-	treetest.Until(t, "the feed lacks what became denied", func() bool { return strings.Join(titles(), " ") == want })
+	treetest.Must(t, os.WriteFile(filepath.Join(dir, "new/.robots"),
+		[]byte("Disallow: /\n"), 0o644))
+	treetest.Until(t, "the feed lacks what became denied", func() bool {
+		return strings.Join(titles(), " ") == want
+	})
 }
 
 // Names and texts of strangers are text in a feed, whatever is in them.
@@ -230,7 +262,8 @@ func TestVileNames(t *testing.T) {
 	h, _ := tree(t, phlog)
 	got, err := ask(t, h, "/vile/feed.xml")
 	treetest.Must(t, err)
-	if strings.Contains(got, "<script>") || strings.ContainsAny(got, "\x00\x1b") || !strings.Contains(got, "title&gt;&lt;script&gt;") {
+	if strings.Contains(got, "<script>") || strings.ContainsAny(got, "\x00\x1b") ||
+		!strings.Contains(got, "title&gt;&lt;script&gt;") {
 		t.Errorf("markup of a stranger: %s", got)
 	}
 	for l := range strings.Lines(got) {
@@ -247,10 +280,14 @@ func TestVileNames(t *testing.T) {
 func FuzzFeed(f *testing.F) {
 	f.Add("a", "b<c>&\x00")
 	f.Fuzz(func(t *testing.T, id, text string) {
-		in := atom{ID: id, Title: text, Author: id, Links: []link{{"self", "a/b", id}}, Entries: []entry{{ID: id, Title: answer.CleanTitle(text), Links: []link{{"alternate", "c/d", text}}, Content: &content{Type: "html", Text: plainHTML(nil, "", text)}}}}
+		in := atom{ID: id, Title: text, Author: id, Links: []link{{"self", "a/b", id}},
+			Entries: []entry{{ID: id, Title: answer.CleanTitle(text),
+				Links:   []link{{"alternate", "c/d", text}},
+				Content: &content{Type: "html", Text: plainHTML(nil, "", text)}}}}
 		body, err := in.bytes()
 		f := feedOf(t, string(body), err)
-		if len(f.Entry) != 1 || len(f.Entry[0].Title) > 2*200 || strings.Count(f.Entry[0].Content.Text, "<") != 2 {
+		if len(f.Entry) != 1 || len(f.Entry[0].Title) > 2*200 ||
+			strings.Count(f.Entry[0].Content.Text, "<") != 2 {
 			t.Fatalf("%+v", f)
 		}
 	})

@@ -41,7 +41,8 @@ func Example() {
 	ended := make(chan error)
 	go func() { ended <- tree.Run(ctx) }()
 	go func() {
-		s := &server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}}, Host: "gopher.example.org", Port: 70}
+		s := &server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}},
+			Host: "gopher.example.org", Port: 70}
 		ended <- s.Serve(ctx, l)
 	}()
 	for _, selector := range []string{"/", "/about.txt", "/.robots"} {

@@ -26,13 +26,15 @@ func TestStrictText(t *testing.T) {
 		"\n\n":        "\r\n\r\n.\r\n",
 		long + "\n.":  long + "\r\n..\r\n.\r\n",
 		"." + long:    ".." + long + "\r\n.\r\n",
-		strings.Repeat("x", 32<<10-1) + "\r\nb\rc": strings.Repeat("x", 32<<10-1) + "\r\nb\rc\r\n.\r\n",
-		strings.Repeat("x", 32<<10-1) + "\rb":      strings.Repeat("x", 32<<10-1) + "\rb\r\n.\r\n",
-		"last without":                             "last without\r\n.\r\n",
+		strings.Repeat("x", 32<<10-1) + "\r\nb\rc": strings.Repeat("x", 32<<10-1) +
+			"\r\nb\rc\r\n.\r\n",
+		strings.Repeat("x", 32<<10-1) + "\rb": strings.Repeat("x", 32<<10-1) + "\rb\r\n.\r\n",
+		"last without":                        "last without\r\n.\r\n",
 	}
 	for in, want := range tests {
 		var got strings.Builder
-		if err := strictText(&got, iotest.OneByteReader(strings.NewReader(in))); err != nil || got.String() != want {
+		if err := strictText(&got, iotest.OneByteReader(strings.NewReader(in))); err != nil ||
+			got.String() != want {
 			t.Errorf("%.20q: got %.40q (%v), want %.40q", in, got.String(), err, want)
 		}
 	}
@@ -69,7 +71,8 @@ const printed = "0A\t/a\th\t70\tmore\n.\r\n"
 func (program) Answers(sel string) bool { return sel == "/program" }
 
 func (program) Answer(q *answer.Asked) (*answer.Value, error) {
-	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Stream: io.NopCloser(strings.NewReader(printed)), Size: -1}, nil
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector,
+		Stream: io.NopCloser(strings.NewReader(printed)), Size: -1}, nil
 }
 
 // What is sent, made and kept: menus, as a Gopher+ client wants the root's, strict
@@ -77,13 +80,15 @@ func (program) Answer(q *answer.Asked) (*answer.Value, error) {
 func TestReplies(t *testing.T) {
 	dir := t.TempDir()
 	large := strings.Repeat("caf\xe9\n", 30_000)
-	treetest.Write(t, dir, map[string]string{"x.txt": "caf\xe9\n.\n", "large.txt": large, "b.bin": "\x00\n", ".robots": "Disallow: /b.bin\n"})
+	treetest.Write(t, dir, map[string]string{"x.txt": "caf\xe9\n.\n", "large.txt": large,
+		"b.bin": "\x00\n", ".robots": "Disallow: /b.bin\n"})
 	tree, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
 	_, stop, err := tree.Read(context.Background())
 	treetest.Must(t, err)
 	defer func() { treetest.Must(t, stop()) }()
-	host := &answer.Host{Site: tree, Before: []answer.Source{program{}}, Cache: answer.NewCache(8 << 20)}
+	host := &answer.Host{Site: tree, Before: []answer.Source{program{}},
+		Cache: answer.NewCache(8 << 20)}
 	plain, strict := &Front{Host: host}, &Front{Host: host, StrictText: true}
 	root := "9b.bin\t/b.bin\th\t70\r\n0large.txt\t/large.txt\th\t70\r\n0x.txt\t/x.txt\th\t70\r\n.\r\n"
 	missing := "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
@@ -93,7 +98,9 @@ func TestReplies(t *testing.T) {
 		kept       bool
 	}{
 		{plain, "", root, true},
-		{plain, "\t$", "+-1\r\n+INFO: " + strings.Replace(strings.Replace(root, "\n0", "\n+INFO: 0", 2), "\n9", "\n+INFO: 9", 1), true},
+		{plain, "\t$", "+-1\r\n+INFO: " +
+			strings.Replace(strings.Replace(root, "\n0", "\n+INFO: 0", 2), "\n9",
+				"\n+INFO: 9", 1), true},
 		{strict, "", root, true},
 		{plain, "/x.txt", "café\n.\n", true},
 		{strict, "/x.txt", "café\r\n..\r\n.\r\n", true},
@@ -110,7 +117,8 @@ func TestReplies(t *testing.T) {
 		for range 3 {
 			var got string
 			if got, quick = get(t, test.front, test.line); got != test.want {
-				t.Errorf("%q, strict %v: got %.80q, want %.80q", test.line, test.front.StrictText, got, test.want)
+				t.Errorf("%q, strict %v: got %.80q, want %.80q", test.line, test.front.StrictText,
+					got, test.want)
 			}
 		}
 		if quick != test.kept {

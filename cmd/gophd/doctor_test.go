@@ -30,7 +30,9 @@ import (
 	"github.com/gophd/gophd/internal/treetest"
 )
 
-func init() { syscall.Umask(0o022) } // the modes of a machine are those that it was given
+func init() {
+	syscall.Umask(0o022)
+} // the modes of a machine are those that it was given
 
 // machine is the file system of a machine with the package, whose server answers at addr.
 type machine struct {
@@ -46,7 +48,8 @@ func (m *machine) command(_ context.Context, words ...string) ([]byte, error) {
 	case words[0] == "systemctl" && words[1] == "list-sockets":
 		return []byte(m.sockets), nil
 	case words[0] == "systemctl" && words[1] == "show" && words[2] == "--value":
-		return []byte(map[bool]string{true: "loaded", false: "not-found"}[words[5] == "geomyidae.service"]), nil
+		return []byte(map[bool]string{true: "loaded",
+			false: "not-found"}[words[5] == "geomyidae.service"]), nil
 	case words[0] == "systemctl" && words[1] == "show":
 		var all []string
 		for _, name := range []string{"gophd.service", "gophd.socket"} {
@@ -97,11 +100,13 @@ func newMachine(t *testing.T) *machine {
 	m.units["gophd.service"] = "LoadState=loaded\nActiveState=active\nResult=success\nPrivateNetwork=yes\nFragmentPath=/lib/systemd/system/gophd.service\n" +
 		"Environment=GOPHD_ROOT=/srv/gopher\nEnvironmentFiles=/etc/default/gophd (ignore_errors=yes)\nExecStart={ path=/usr/bin/gophd ; argv[]=/usr/bin/gophd ; ignore_errors=no }\n"
 	must(t, os.MkdirAll(filepath.Join(m.root, "var/log/gophd"), 0o755))
-	m.set("# settings", "GOPHD_HOST=gopher.example.org", "GOPHD_HTTP=view", "GOPHD_SEARCH=yes", "GOPHD_ACCESS_LOG=/var/log/gophd/access.log")
+	m.set("# settings", "GOPHD_HOST=gopher.example.org", "GOPHD_HTTP=view", "GOPHD_SEARCH=yes",
+		"GOPHD_ACCESS_LOG=/var/log/gophd/access.log")
 	m.write("srv/gopher/.robots", "Disallow: /drafts/\n")
 	m.write("srv/gopher/about.txt", "about\n")
 	m.write("srv/gopher/drafts/next.txt", "next\n")
-	must(t, os.Chtimes(filepath.Join(m.root, "srv/gopher/about.txt"), time.Time{}, time.Now().Add(-time.Hour)))
+	must(t, os.Chtimes(filepath.Join(m.root, "srv/gopher/about.txt"), time.Time{},
+		time.Now().Add(-time.Hour)))
 	m.held(100, "gophd", "/system.slice/gophd.service")
 	return m
 }
@@ -112,7 +117,8 @@ func (m *machine) serve() {
 	must(m.T, err)
 	m.at(l.Addr().String())
 	_ = l.Close()
-	conf, err := parseSettings([]string{"-sandbox", "off", "-http", "view", "-search", "-host", "gopher.example.org", "-listen", m.addr, filepath.Join(m.root, "srv/gopher")}, nil)
+	conf, err := parseSettings([]string{"-sandbox", "off", "-http", "view", "-search", "-host",
+		"gopher.example.org", "-listen", m.addr, filepath.Join(m.root, "srv/gopher")}, nil)
 	must(m.T, err)
 	settings, err := conf.Settings()
 	must(m.T, err)
@@ -158,10 +164,12 @@ func (m *machine) instead(prefix, reply string) {
 // otherTree serves a tree, and examines another one with the same names and rules.
 func (m *machine) otherTree() {
 	m.serve()
-	for name, text := range map[string]string{".robots": "Disallow: /drafts/\n", "about.txt": "something else\n", "drafts/next.txt": ""} {
+	for name, text := range map[string]string{".robots": "Disallow: /drafts/\n",
+		"about.txt": "something else\n", "drafts/next.txt": ""} {
 		m.write("srv/other/"+name, text)
 	}
-	must(m.T, os.Chtimes(filepath.Join(m.root, "srv/other/about.txt"), time.Time{}, time.Now().Add(-time.Hour)))
+	must(m.T, os.Chtimes(filepath.Join(m.root, "srv/other/about.txt"), time.Time{},
+		time.Now().Add(-time.Hour)))
 	m.set("GOPHD_ROOT=/srv/other")
 }
 
@@ -170,7 +178,8 @@ func (m *machine) examine(only string) []doctor.Finding {
 	m.Helper()
 	var out strings.Builder
 	d := &doctor.Doctor{
-		Parse: parseSettings, JSON: true, Only: only, Out: &out, Machine: m.root, Command: m.command, Addrs: []netip.Addr{netip.MustParseAddr("198.51.100.7")},
+		Parse: parseSettings, JSON: true, Only: only, Out: &out, Machine: m.root,
+		Command: m.command, Addrs: []netip.Addr{netip.MustParseAddr("198.51.100.7")},
 		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
 			switch host {
 			case "gopher.example.org":
@@ -195,7 +204,8 @@ func (m *machine) examine(only string) []doctor.Finding {
 func (m *machine) pair(cert, key, name string, ends time.Time) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(m.T, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: ends.AddDate(-1, 0, 0), NotAfter: ends}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+		DNSNames: []string{name}, NotBefore: ends.AddDate(-1, 0, 0), NotAfter: ends}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	must(m.T, err)
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
@@ -239,7 +249,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	for _, want := range []string{"unit", "settings", "sandbox", "directories", "port", "name", "writable", "annotations", "robots.txt", "noindex", "search"} {
+	for _, want := range []string{"unit", "settings", "sandbox", "directories", "port", "name",
+		"writable", "annotations", "robots.txt", "noindex", "search"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("nothing is said of %s: %q", want, names)
 		}
@@ -255,7 +266,9 @@ func TestDoctorFindsFaults(t *testing.T) {
 		check, text string
 		command     string
 	}{
-		{"nothing installed", func(m *machine) { m.units["gophd.service"] = "LoadState=not-found\n" },
+		{"nothing installed", func(m *machine) {
+			m.units["gophd.service"] = "LoadState=not-found\n"
+		},
 			"unit", "systemd has no gophd.service", "sudo make install"},
 		{"units that were not copied", func(m *machine) {
 			m.units["gophd.service"] = "LoadState=not-found\n"
@@ -266,12 +279,14 @@ func TestDoctorFindsFaults(t *testing.T) {
 			m.at("127.0.0.1:70")
 			m.held(1, "systemd", "/init.scope")
 			m.sockets = "/run/initctl systemd-initctl.socket systemd-initctl.service\n[::]:70 gophernicus.socket\n"
-		}, "port", "gophernicus.socket", "systemctl disable --now gophernicus.socket && systemctl enable --now gophd.socket"},
+		}, "port", "gophernicus.socket",
+			"systemctl disable --now gophernicus.socket && systemctl enable --now gophd.socket"},
 		{"another process", func(m *machine) {
 			must(m.T, os.RemoveAll(filepath.Join(m.root, "proc/100")))
 			m.at("127.0.0.1:70")
 			m.held(8, "geomyidae", "/system.slice/geomyidae.service")
-		}, "port", "port 70 is held by geomyidae", "systemctl disable --now geomyidae.service && systemctl enable --now gophd.socket"},
+		}, "port", "port 70 is held by geomyidae",
+			"systemctl disable --now geomyidae.service && systemctl enable --now gophd.socket"},
 		{"nothing listens", func(m *machine) { m.at("127.0.0.1:70"); m.write("proc/net/tcp", "") },
 			"port", "nothing listens at port 70", "systemctl enable --now gophd.socket"},
 		{"a name of another machine", func(m *machine) { m.set("GOPHD_HOST=elsewhere.example") },
@@ -279,7 +294,8 @@ func TestDoctorFindsFaults(t *testing.T) {
 		{"a name of none", func(m *machine) { m.set("GOPHD_HOST=nowhere.example") },
 			"name", "nowhere.example, which cannot be looked up", "echo GOPHD_HOST=NAME"},
 		{"an unknown setting", func(m *machine) { m.set("GOPHD_HOTS=x") },
-			"settings", "unknown variable GOPHD_HOTS", "sed -i 's/^GOPHD_HOTS=/GOPHD_HOST=/' /etc/default/gophd"},
+			"settings", "unknown variable GOPHD_HOTS",
+			"sed -i 's/^GOPHD_HOTS=/GOPHD_HOST=/' /etc/default/gophd"},
 		{"a wrong setting", func(m *machine) { m.set("GOPHD_POLL=often") },
 			"settings", `GOPHD_POLL is "often"`, "sed -i 's/^GOPHD_POLL=/#&/' /etc/default/gophd"},
 		{"no root", func(m *machine) { m.set("GOPHD_ROOT=/srv/nope") },
@@ -288,25 +304,37 @@ func TestDoctorFindsFaults(t *testing.T) {
 			"sandbox", "cannot listen at localhost:9170 (-metrics)", "gophd-metrics.conf"},
 		{"a certificate that has ended", func(m *machine) {
 			m.set("GOPHD_TLS_SELF_SIGNED=/var/lib/gophd")
-			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org", time.Now().AddDate(0, 0, -2))
+			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org",
+				time.Now().AddDate(0, 0, -2))
 		}, "certificate", "expired on", "rm /var/lib/gophd/gophd.crt"},
 		{"a renewal that was not seen", func(m *machine) {
-			m.set("GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt", "GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key")
-			m.pair("etc/credstore/gophd.crt", "etc/credstore/gophd.key", "gopher.example.org", time.Now().AddDate(0, 3, 0))
+			m.set("GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt",
+				"GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key")
+			m.pair("etc/credstore/gophd.crt", "etc/credstore/gophd.key", "gopher.example.org",
+				time.Now().AddDate(0, 3, 0))
 			old := filepath.Join(m.root, "old")
 			m.pair("old/crt", "old/key", "gopher.example.org", time.Now().AddDate(0, 1, 0))
 			m.at(listeningTLS(m.T, old+"/crt", old+"/key"))
-		}, "certificate", "another certificate than /etc/credstore/gophd.crt", "systemctl restart gophd"},
-		{"an old robots.txt", func(m *machine) { m.at(treetest.Conns(m.T, document("# robots.txt made by gophd\nUser-agent: *\n"))) },
+		}, "certificate", "another certificate than /etc/credstore/gophd.crt",
+			"systemctl restart gophd"},
+		{"an old robots.txt", func(m *machine) {
+			m.at(treetest.Conns(m.T, document("# robots.txt made by gophd\nUser-agent: *\n")))
+		},
 			"robots.txt", "differs from the annotations in ", "systemctl reload gophd"},
-		{"another server answers", func(m *machine) { m.at(treetest.Conns(m.T, document("User-agent: *\nDisallow:\n"))) },
+		{"another server answers", func(m *machine) {
+			m.at(treetest.Conns(m.T, document("User-agent: *\nDisallow:\n")))
+		},
 			"robots.txt", "is not gophd", "gophd doctor -only port"},
 		{"noindex where it is not meant", func(m *machine) {
 			m.serve()
 			m.instead("HEAD ", "HTTP/1.1 200 OK\r\nX-Robots-Tag: noindex\r\n\r\n")
-		}, "noindex", "the page of / has noindex: true; the annotations say: false", "systemctl reload gophd"},
-		{"an annotation that is not read", func(m *machine) { m.write("srv/gopher/drafts/.Robots", "Disallow: /\n") },
-			"annotations", "drafts/.Robots", "mv /srv/gopher/drafts/.Robots /srv/gopher/drafts/.robots"},
+		}, "noindex", "the page of / has noindex: true; the annotations say: false",
+			"systemctl reload gophd"},
+		{"an annotation that is not read", func(m *machine) {
+			m.write("srv/gopher/drafts/.Robots", "Disallow: /\n")
+		},
+			"annotations", "drafts/.Robots",
+			"mv /srv/gopher/drafts/.Robots /srv/gopher/drafts/.robots"},
 		{"an annotation that is a link out of the tree", func(m *machine) {
 			m.write("srv/gopher/drafts/x", "")
 			must(m.T, os.Symlink("/etc/shadow", filepath.Join(m.root, "srv/gopher/drafts/.robots")))
@@ -316,21 +344,34 @@ func TestDoctorFindsFaults(t *testing.T) {
 			text, err := os.ReadFile("../../examples/fastcgi/gophd-programs.socket")
 			must(m.T, err)
 			m.write("etc/systemd/system/gophd-programs.socket", string(text))
-		}, "programs", "/run/gophd-programs.sock is not there", "systemctl enable --now gophd-programs.socket"},
-		{"an index behind the tree", func(m *machine) { m.serve(); m.instead("/search\t", "iNothing found\t\terror.host\t1\r\n.\r\n") },
+		}, "programs", "/run/gophd-programs.sock is not there",
+			"systemctl enable --now gophd-programs.socket"},
+		{"an index behind the tree", func(m *machine) {
+			m.serve()
+			m.instead("/search\t", "iNothing found\t\terror.host\t1\r\n.\r\n")
+		},
 			"search", "/about.txt is not found by its name", "systemctl restart"},
-		{"a server of another tree, for search", (*machine).otherTree, "search", "has another /about.txt", "systemctl restart"},
-		{"a server of another tree, for noindex", (*machine).otherTree, "noindex", "has another /about.txt", "systemctl restart"},
-		{"a setting of a shell", func(m *machine) { m.set("export GOPHD_HOST=x") }, "settings", "gophd:6: export GOPHD_HOST= sets nothing", "sed -i '6s/"},
+		{"a server of another tree, for search", (*machine).otherTree, "search",
+			"has another /about.txt", "systemctl restart"},
+		{"a server of another tree, for noindex", (*machine).otherTree, "noindex",
+			"has another /about.txt", "systemctl restart"},
+		{"a setting of a shell", func(m *machine) {
+			m.set("export GOPHD_HOST=x")
+		}, "settings", "gophd:6: export GOPHD_HOST= sets nothing", "sed -i '6s/"},
 		{"a unit with two commands", func(m *machine) {
 			m.units["gophd.service"] += "LoadError=bad\nDropInPaths=/etc/systemd/system/gophd.service.d/own.conf\n"
-			m.units["gophd.service"] = strings.Replace(m.units["gophd.service"], "LoadState=loaded", "LoadState=bad-setting", 1)
-			m.write("etc/systemd/system/gophd.service.d/own.conf", "[Service]\nExecStart=/usr/bin/gophd\n")
+			m.units["gophd.service"] = strings.Replace(m.units["gophd.service"], "LoadState=loaded",
+				"LoadState=bad-setting", 1)
+			m.write("etc/systemd/system/gophd.service.d/own.conf",
+				"[Service]\nExecStart=/usr/bin/gophd\n")
 		}, "unit", "does not load gophd.service: bad", "sed -i '0,/^ExecStart=./s"},
 		{"a service that failed", func(m *machine) {
-			m.units["gophd.service"] = strings.Replace(m.units["gophd.service"], "Result=success", "Result=exit-code\nExecMainStatus=2", 1)
+			m.units["gophd.service"] = strings.Replace(m.units["gophd.service"], "Result=success",
+				"Result=exit-code\nExecMainStatus=2", 1)
 		}, "service", "status 2): reading x: no such file (hint: make it)", "systemctl restart"},
-		{"a drop-in that systemd has not read", func(m *machine) { m.write("etc/systemd/system/gophd.service.d/own.conf", "") },
+		{"a drop-in that systemd has not read", func(m *machine) {
+			m.write("etc/systemd/system/gophd.service.d/own.conf", "")
+		},
 			"unit", "gophd.service was changed", "systemctl daemon-reload"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -340,7 +381,8 @@ func TestDoctorFindsFaults(t *testing.T) {
 			before := treeNames(t, m.root)
 			all := m.examine(tt.check)
 			if !slices.ContainsFunc(all, func(f doctor.Finding) bool {
-				return !f.OK && f.Check == tt.check && strings.Contains(f.Text, tt.text) && strings.Contains(f.Type, tt.command)
+				return !f.OK && f.Check == tt.check && strings.Contains(f.Text, tt.text) &&
+					strings.Contains(f.Type, tt.command)
 			}) {
 				t.Errorf("want the fault %q and the command %q: %+v", tt.text, tt.command, all)
 			}
@@ -372,10 +414,12 @@ func TestDoctorPrints(t *testing.T) {
 	dir := treeOf(t, map[string]string{"a.txt": "a", "phlog/.Robots": "Disallow: /\n"})
 	out, _, status := gophd("doctor", "-only", "annotations", dir)
 	want := "\n  type: mv " + dir + "/phlog/.Robots " + dir + "/phlog/.robots\n"
-	if status != exit.No || !strings.HasPrefix(out, "fault: annotations: phlog/.Robots: ") || !strings.HasSuffix(out, want) {
+	if status != exit.No || !strings.HasPrefix(out, "fault: annotations: phlog/.Robots: ") ||
+		!strings.HasSuffix(out, want) {
 		t.Errorf("status %d:\n%s", status, out)
 	}
-	if _, errs, status := gophd("doctor", "-only", "nonsense"); status != exit.Usage || !strings.Contains(errs, "one of unit, settings, ") {
+	if _, errs, status := gophd("doctor", "-only", "nonsense"); status != exit.Usage ||
+		!strings.Contains(errs, "one of unit, settings, ") {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }

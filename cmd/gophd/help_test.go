@@ -11,7 +11,8 @@ import (
 // Each help fits a terminal and names every value.
 func TestHelpFits(t *testing.T) {
 	for _, command := range []string{
-		"gophd", "gophd get", "gophd robots", "gophd robots show", "gophd robots check", "gophd robots explain",
+		"gophd", "gophd get", "gophd robots", "gophd robots show", "gophd robots check",
+		"gophd robots explain",
 		"gophd robots test", "gophd robots lint", "gophd robots convert",
 	} {
 		out, errs, status := gophd(append(strings.Fields(command)[1:], "-help")...)
@@ -22,7 +23,8 @@ func TestHelpFits(t *testing.T) {
 			if utf8.RuneCountInString(line) > 81 {
 				t.Errorf("%s -help: more than 80 columns: %s", command, line)
 			}
-			if strings.Contains(line, " value ") || strings.Contains(line, " int ") || strings.Contains(line, "m0s") {
+			if strings.Contains(line, " value ") || strings.Contains(line, " int ") ||
+				strings.Contains(line, "m0s") {
 				t.Errorf("%s -help: a value without a name: %s", command, line)
 			}
 		}

@@ -21,7 +21,9 @@ func TestHintsQuoteNames(t *testing.T) {
 		"d" + evil + "/.robot":     "Disallow: /\n",
 		"d" + evil + "/robots.txt": "Disallow: /\n",
 		"d" + evil + "/.robots":    "Disalow: /" + line + "\nDisallow: /" + line + "/x\n",
-		"gophermap":                "=" + line + " arg\n=> /" + line + " label\n1P\t/cgi-bin/" + line + "\n1Q\t/" + line + ".cgi\n0N\t/" + line + "/no.txt\n1H\t/a.txt\t" + line + "\t70\n",
+		"gophermap": "=" + line + " arg\n=> /" + line + " label\n1P\t/cgi-bin/" +
+			line + "\n1Q\t/" + line + ".cgi\n0N\t/" + line + "/no.txt\n1H\t/a.txt\t" +
+			line + "\t70\n",
 		"~" + evil + "/gophermap":  "=" + line + "\n",
 		line + "/not.txt":          "text\n",
 		evil + ".cgi":              "#!/bin/sh\n",
@@ -30,7 +32,8 @@ func TestHintsQuoteNames(t *testing.T) {
 		"p" + evil + ".php":        "<?php\n",
 	}
 	treetest.Write(t, root, files)
-	homes, locked := filepath.Join(top, "homes"+evil), filepath.Join(top, "homes"+evil, "ann"+evil, "pub"+evil)
+	homes, locked := filepath.Join(top, "homes"+evil),
+		filepath.Join(top, "homes"+evil, "ann"+evil, "pub"+evil)
 	empty := filepath.Join(top, "empty"+evil)
 	for _, dir := range []string{locked, empty} {
 		must(t, os.MkdirAll(dir, 0o755))
@@ -49,11 +52,14 @@ func TestHintsQuoteNames(t *testing.T) {
 		{"check", "-users", users, root},
 		{"check", filepath.Join(top, "missing"+evil)},
 		{"check-config", "-sandbox", "off", "-root", filepath.Join(top, "missing"+evil)},
-		{"check-config", "-sandbox", "off", "-mount", "/x=" + filepath.Join(top, "missing"+evil), "-root", root},
-		{"check-config", "-sandbox", "off", "-vhost", "v.example=" + filepath.Join(root, "gophermap"), "-root", root},
+		{"check-config", "-sandbox", "off", "-mount", "/x=" + filepath.Join(top, "missing"+evil),
+			"-root", root},
+		{"check-config", "-sandbox", "off", "-vhost",
+			"v.example=" + filepath.Join(root, "gophermap"), "-root", root},
 		{"check-config", "-sandbox", "off", "-users", users, "-root", root},
 		{"check-config", "-sandbox", "off", "-root", empty},
-		{"check-config", "-sandbox", "off", "-access-log", filepath.Join(top, "missing"+evil, "log"), "-root", root},
+		{"check-config", "-sandbox", "off", "-access-log",
+			filepath.Join(top, "missing"+evil, "log"), "-root", root},
 		{"doctor", "-root", root},
 		{"doctor", "-root", root, "-users", users},
 		{"doctor", "-root", filepath.Join(root, "gophermap")},
@@ -84,7 +90,8 @@ func TestHintsQuoteNames(t *testing.T) {
 			if strings.Contains(hint, "touch") {
 				hinted++
 			}
-			if strings.Contains(command.ReplaceAllString(quoted.ReplaceAllString(hint, ""), ""), "touch") {
+			if strings.Contains(command.ReplaceAllString(quoted.ReplaceAllString(hint, ""),
+				""), "touch") {
 				t.Errorf("gophd %q: %s", args, text)
 			}
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/gophd/gophd/internal/daemon"
 )
 
-var update = flag.Bool("update", false, "write the headings of the flags in gophd(8) and the table of flags in systemd.txt")
+var update = flag.Bool("update", false,
+	"write the headings of the flags in gophd(8) and the table of flags in systemd.txt")
 
 // TestPageIsOfTheFlags: the rows of the flags write the headings in FLAGS of gophd(8), in
 // their order: the page has only the text below each.
@@ -143,6 +144,8 @@ func TestUnitNeeds(t *testing.T) {
 	if !table.Match(page) {
 		t.Fatal("systemd.txt has no table of flags")
 	}
-	want := "\n" + rows.String() + "\n" + strings.ReplaceAll(wrap(others, helpWidth-67), "\n"+strings.Repeat(" ", helpWidth-67), "\n") + ".\n"
+	want := "\n" + rows.String() + "\n" +
+		strings.ReplaceAll(wrap(others, helpWidth-67),
+			"\n"+strings.Repeat(" ", helpWidth-67), "\n") + ".\n"
 	comparePage(t, file, string(page), table.ReplaceAllLiteralString(string(page), want))
 }

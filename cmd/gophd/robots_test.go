@@ -20,7 +20,8 @@ import (
 // gophd runs the program and returns what it writes and its status.
 func gophd(args ...string) (stdout, stderr string, status int) {
 	var out, errs strings.Builder
-	status = run(context.Background(), append([]string{"gophd"}, args...), strings.NewReader(""), &out, &errs)
+	status = run(context.Background(), append([]string{"gophd"}, args...),
+		strings.NewReader(""), &out, &errs)
 	return out.String(), errs.String(), status
 }
 
@@ -108,33 +109,49 @@ func TestRobotsCommands(t *testing.T) {
 		alike[fmt.Sprintf("x%d1", i)], alike[fmt.Sprintf("x%d2", i)] = "", ""
 	}
 	many := treeOf(t, alike)
-	const absent, wouldDeny = "nothing is called that now; it would be allowed", "nothing is called that now; the rule would deny it"
+	const absent, wouldDeny = "nothing is called that now; it would be allowed",
+		"nothing is called that now; the rule would deny it"
 	for _, tt := range []struct {
 		tree, args string
 		status     int
 		want, not  []string
 	}{
-		{treeOf(t, map[string]string{"a.txt": "a"}), "check -json -root TREE", exit.OK, []string{`"reports": []`}, nil},
-		{treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"}), "check -root TREE", exit.No,
+		{treeOf(t, map[string]string{"a.txt": "a"}), "check -json -root TREE", exit.OK,
+			[]string{`"reports": []`}, nil},
+		{treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"}),
+			"check -root TREE", exit.No,
 			[]string{`d/.robots:1: error: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)`}, nil},
 
 		// A line that bars a thousand others is one report, a notice.
-		{many, "check -root TREE", exit.OK, []string{"2 notices (-v shows them)\n"}, []string{"OVER-BLOCK"}},
+		{many, "check -root TREE", exit.OK, []string{"2 notices (-v shows them)\n"},
+			[]string{"OVER-BLOCK"}},
 		{many, "check -v -root TREE", exit.OK, []string{"(OVER-BLOCK)"}, []string{" (-v shows"}},
 
-		{bob, "explain -root TREE /phlog/drafts/about.txt", exit.OK, []string{`allow "/phlog/drafts/about.txt" for *`,
-			"decided by  phlog/.robots:2: Allow: /drafts/about.txt", "overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}, nil},
-		{bob, "explain -root TREE phlog/drafts", exit.No, []string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`,
-			"phlog/.robots:1: Disallow: /drafts/", "kept out    gopher-strict, veronica2, rfc9309"}, nil},
-		{bob, "explain -root TREE /%7Ebob/x.txt", exit.No, []string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}, nil},
-		{bob, "explain -root TREE -agent mybot /~bob/new.txt", exit.OK, []string{"for mybot", "let in      gopher-strict, rfc9309, ", absent, ".robots:5: Allow: /"}, nil},
-		{bob, "explain -root TREE /phlog/drafts/later.txt", exit.No, []string{wouldDeny, "phlog/.robots:1"}, nil},
-		{bob, "explain -root TREE /~bob/x.txt.gz", exit.OK, []string{"let in      rfc9309", "kept out    gopher-strict"}, nil},
-		{tree("Disallow: /\n", "a"), "explain -root TREE /robots.txt", exit.OK, []string{"decided by  nothing: robots.txt is always allowed\n"}, []string{"no such file"}},
+		{bob, "explain -root TREE /phlog/drafts/about.txt", exit.OK,
+			[]string{`allow "/phlog/drafts/about.txt" for *`,
+				"decided by  phlog/.robots:2: Allow: /drafts/about.txt",
+				"overrules   phlog/.robots:1: Disallow: /drafts/", "written as  robots.txt:"}, nil},
+		{bob, "explain -root TREE phlog/drafts", exit.No,
+			[]string{`deny  "/phlog/drafts/" for *`, `"phlog/drafts" is answered with a pointer`,
+				"phlog/.robots:1: Disallow: /drafts/",
+				"kept out    gopher-strict, veronica2, rfc9309"}, nil},
+		{bob, "explain -root TREE /%7Ebob/x.txt", exit.No,
+			[]string{`deny  "/~bob/x.txt" for *`, "~bob/.robots:1"}, nil},
+		{bob, "explain -root TREE -agent mybot /~bob/new.txt", exit.OK,
+			[]string{"for mybot", "let in      gopher-strict, rfc9309, ", absent,
+				".robots:5: Allow: /"}, nil},
+		{bob, "explain -root TREE /phlog/drafts/later.txt", exit.No,
+			[]string{wouldDeny, "phlog/.robots:1"}, nil},
+		{bob, "explain -root TREE /~bob/x.txt.gz", exit.OK,
+			[]string{"let in      rfc9309", "kept out    gopher-strict"}, nil},
+		{tree("Disallow: /\n", "a"), "explain -root TREE /robots.txt", exit.OK,
+			[]string{"decided by  nothing: robots.txt is always allowed\n"},
+			[]string{"no such file"}},
 
 		// A rule overrules others only; one line of an annotation may be in the file several times.
 		{zip, "explain -root TREE -agent foo /ab.zip", exit.No, nil, []string{"overrules"}},
-		{zip, "explain -root TREE -agent bar /ab.zip", exit.OK, []string{"    overrules   .robots:1: Disallow: /*.zip$\n"}, nil},
+		{zip, "explain -root TREE -agent bar /ab.zip", exit.OK,
+			[]string{"    overrules   .robots:1: Disallow: /*.zip$\n"}, nil},
 
 		// Only the product token of an agent counts.
 		{mine, "explain -root TREE -agent mybot /a", exit.No, nil, nil},
@@ -148,30 +165,47 @@ func TestRobotsCommands(t *testing.T) {
 		{later, "test TREE /d d/b.txt /robots.txt", exit.OK, nil, []string{"nothing is called"}},
 
 		// The same policy in other standards, and what each cannot express.
-		{bob, "show -root TREE -format rfc9309", exit.OK, []string{"Disallow: /~bob/x.txt\n"}, []string{"\nDisallow: ~bob", "warning"}},
-		{bob, "show -root TREE -format 1994", exit.OK, []string{"Disallow: /~bob/x.txt\n", `.robots:2: warning: the field "crawl-delay"`}, []string{"\nAllow:"}},
-		{bob, "show -root TREE -format extended", exit.OK, []string{"Robot-version: 2.0\n", `.robots:3: warning: the field "index"`}, []string{"\nCrawl-delay"}},
-		{bob, "show -root TREE -format ircv3", exit.OK, []string{"CRAWLER=index:deny,cooldown:7200\n", `~bob/.robots:1: warning: Disallow: "/~bob/x.txt$"`}, []string{"\nDisallow"}},
+		{bob, "show -root TREE -format rfc9309", exit.OK, []string{"Disallow: /~bob/x.txt\n"},
+			[]string{"\nDisallow: ~bob", "warning"}},
+		{bob, "show -root TREE -format 1994", exit.OK,
+			[]string{"Disallow: /~bob/x.txt\n", `.robots:2: warning: the field "crawl-delay"`},
+			[]string{"\nAllow:"}},
+		{bob, "show -root TREE -format extended", exit.OK,
+			[]string{"Robot-version: 2.0\n", `.robots:3: warning: the field "index"`},
+			[]string{"\nCrawl-delay"}},
+		{bob, "show -root TREE -format ircv3", exit.OK,
+			[]string{"CRAWLER=index:deny,cooldown:7200\n",
+				`~bob/.robots:1: warning: Disallow: "/~bob/x.txt$"`}, []string{"\nDisallow"}},
 
 		// The token needs an index: without one the rules decide, if they can.
-		{tree("Disallow: /\n", "a", "b"), "show -format ircv3 TREE", exit.OK, []string{"CRAWLER=index:deny,cooldown:3600\n"}, nil},
-		{tree("Disallow: /\nCooldown: 5\n", "a", "b"), "show -format ircv3 TREE", exit.OK, []string{"CRAWLER=index:deny,cooldown:5\n"}, nil},
-		{tree("Allow: /\nCooldown: 5\n", "a", "b"), "show -format ircv3 TREE", exit.OK, nil, []string{"CRAWLER="}},
-		{tree("Disallow: /a\n", "a", "b"), "show -format ircv3 TREE", exit.OK, nil, []string{"CRAWLER="}},
-		{tree("Disallow: /\nIndex:allow\n", "a", "b"), "show -format ircv3 TREE", exit.OK, []string{"CRAWLER=index:allow,cooldown:3600\n"}, nil},
+		{tree("Disallow: /\n", "a", "b"), "show -format ircv3 TREE", exit.OK,
+			[]string{"CRAWLER=index:deny,cooldown:3600\n"}, nil},
+		{tree("Disallow: /\nCooldown: 5\n", "a", "b"), "show -format ircv3 TREE", exit.OK,
+			[]string{"CRAWLER=index:deny,cooldown:5\n"}, nil},
+		{tree("Allow: /\nCooldown: 5\n", "a", "b"), "show -format ircv3 TREE", exit.OK, nil,
+			[]string{"CRAWLER="}},
+		{tree("Disallow: /a\n", "a", "b"), "show -format ircv3 TREE", exit.OK, nil,
+			[]string{"CRAWLER="}},
+		{tree("Disallow: /\nIndex:allow\n", "a", "b"), "show -format ircv3 TREE", exit.OK,
+			[]string{"CRAWLER=index:allow,cooldown:3600\n"}, nil},
 
-		{soon, "show -root TREE -annotate", exit.OK, []string{"# .robots:1: " + wouldDeny + "\nDisallow: /soon/\n",
-			"# .robots:2: " + absent + "\nAllow: /soon/x\n", "# .robots:3\nDisallow: /a\n"}, nil},
-		{treeOf(t, map[string]string{"robots.txt": "# mine\nUser-agent: *\nDisallow: /a\n", "a": ""}), "show -root TREE -annotate", exit.OK,
+		{soon, "show -root TREE -annotate", exit.OK,
+			[]string{"# .robots:1: " + wouldDeny + "\nDisallow: /soon/\n",
+				"# .robots:2: " + absent + "\nAllow: /soon/x\n",
+				"# .robots:3\nDisallow: /a\n"}, nil},
+		{treeOf(t, map[string]string{"robots.txt": "# mine\nUser-agent: *\nDisallow: /a\n",
+			"a": ""}), "show -root TREE -annotate", exit.OK,
 			[]string{"# mine\nUser-agent: *\n# robots.txt:3\nDisallow: /a\n"}, nil},
 
 		// The directory may be an argument.
 		{drafts, "show TREE", exit.OK, []string{"Disallow: /drafts/\n"}, nil},
-		{drafts, "explain TREE /drafts/x", exit.No, []string{"decided by  .robots:1: Disallow: /drafts/\n"}, nil},
+		{drafts, "explain TREE /drafts/x", exit.No,
+			[]string{"decided by  .robots:1: Disallow: /drafts/\n"}, nil},
 		{drafts, "explain /drafts/x", exit.Usage, []string{"a directory and a selector"}, nil},
 		{drafts, "show", exit.Usage, []string{"no directory is named"}, nil},
 		{drafts, "show TREE /x", exit.Usage, []string{"unexpected argument \"/x\""}, nil},
-		{drafts, "convert -to 1993 TREE", exit.Usage, []string{"one of gopher", "content-usage"}, nil},
+		{drafts, "convert -to 1993 TREE", exit.Usage,
+			[]string{"one of gopher", "content-usage"}, nil},
 		{drafts, "convert TREE", exit.Usage, []string{"no -to"}, nil},
 	} {
 		args := []string{"robots"}
@@ -203,9 +237,11 @@ func TestCheckServer(t *testing.T) {
 		t.Errorf("the same: status %d, %s%s", status, out, errs)
 	}
 
-	other := "gopher://" + treetest.Conns(t, document(strings.Replace(file, "Disallow: /phlog/drafts/\n", "Disallow: /old/\n", 1))) + "/"
+	other := "gopher://" + treetest.Conns(t,
+		document(strings.Replace(file, "Disallow: /phlog/drafts/\n", "Disallow: /old/\n", 1))) + "/"
 	out, _, status := gophd("robots", "check", "-root", root, other)
-	for _, want := range []string{"(DIFFERS)", "-Disallow: /old/\n", "+Disallow: /phlog/drafts/\n", `leaks: "/phlog/drafts/"`} {
+	for _, want := range []string{"(DIFFERS)", "-Disallow: /old/\n", "+Disallow: /phlog/drafts/\n",
+		`leaks: "/phlog/drafts/"`} {
 		if status != exit.No || !strings.Contains(out, want) {
 			t.Errorf("another: status %d, no %q in\n%s", status, want, out)
 		}
@@ -213,17 +249,20 @@ func TestCheckServer(t *testing.T) {
 
 	// A host without a robots.txt lets all robots in.
 	none := "gopher://" + treetest.Conns(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
-	if out, errs, status := gophd("robots", "check", "-root", root, none); status != exit.No || !strings.Contains(out, "DIFFERS") {
+	if out, errs, status := gophd("robots", "check", "-root", root, none); status != exit.No ||
+		!strings.Contains(out, "DIFFERS") {
 		t.Errorf("none: status %d: %s%s", status, out, errs)
 	}
 
-	if _, errs, status := gophd("robots", "check", "-root", root, "gopher://127.0.0.1:1/"); status != exit.Failure || !strings.Contains(errs, "hint: ") {
+	if _, errs, status := gophd("robots", "check", "-root", root,
+		"gopher://127.0.0.1:1/"); status != exit.Failure || !strings.Contains(errs, "hint: ") {
 		t.Errorf("nobody: status %d, %s", status, errs)
 	}
 }
 
 func TestExplainJSON(t *testing.T) {
-	out, _, status := gophd("robots", "explain", "-root", pubnix(t), "-json", "/~bob/x.txt", "/nope")
+	out, _, status := gophd("robots", "explain", "-root", pubnix(t), "-json",
+		"/~bob/x.txt", "/nope")
 	var got []struct {
 		Allowed, Exists bool
 		By              policy.RuleSource
@@ -232,7 +271,8 @@ func TestExplainJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exit.No || len(got) != 2 {
 		t.Fatalf("%v, status %d: %s", err, status, out)
 	}
-	if e := got[0]; e.Allowed || !e.Exists || e.By.File != "~bob/.robots" || e.By.Line != 1 || len(e.Readers) < 6 {
+	if e := got[0]; e.Allowed || !e.Exists || e.By.File != "~bob/.robots" || e.By.Line != 1 ||
+		len(e.Readers) < 6 {
 		t.Errorf("got %+v", e)
 	}
 	if e := got[1]; !e.Allowed || e.Exists {
@@ -249,7 +289,8 @@ func TestShowAnnotated(t *testing.T) {
 	})
 	for root, wants := range map[string][]string{
 		pubnix(t): {"# ~bob/.robots:1\nDisallow: /~bob/x.txt"},
-		escaped:   {"# .robots:1\nDisallow: /x.txt$\n", "# d/.robots:2\nAllow: /d/%23in\n", "# .robots:4\nAllow: /b%20c/\n"},
+		escaped: {"# .robots:1\nDisallow: /x.txt$\n", "# d/.robots:2\nAllow: /d/%23in\n",
+			"# .robots:4\nAllow: /b%20c/\n"},
 	} {
 		plain, _, _ := gophd("robots", "show", "-root", root)
 		out, _, _ := gophd("robots", "show", "-root", root, "-annotate")
@@ -262,7 +303,8 @@ func TestShowAnnotated(t *testing.T) {
 				rest += line
 			}
 		}
-		if want := strings.TrimPrefix(plain, "# robots.txt made by gophd; \"gophd robots explain\" tells why\n"); rest != want {
+		if want := strings.TrimPrefix(plain,
+			"# robots.txt made by gophd; \"gophd robots explain\" tells why\n"); rest != want {
 			t.Errorf("without comments it is\n%s, not\n%s", rest, want)
 		}
 		for _, want := range wants {
@@ -271,39 +313,48 @@ func TestShowAnnotated(t *testing.T) {
 			}
 		}
 	}
-	if _, errs, status := gophd("robots", "show", "-root", escaped, "-annotate", "-format", "1994"); status != exit.Usage || !strings.Contains(errs, "as it is served") {
+	if _, errs, status := gophd("robots", "show", "-root", escaped, "-annotate", "-format",
+		"1994"); status != exit.Usage || !strings.Contains(errs, "as it is served") {
 		t.Errorf("another format: status %d: %s", status, errs)
 	}
 }
 
 // Lint of a directory names the annotation; several targets are read in turn.
 func TestLintDirectory(t *testing.T) {
-	root := treeOf(t, map[string]string{"d/.robots": "# mine\nDisallow: /x/.*\n", "robots": "Disallow: /y/[a-z]+\n"})
+	root := treeOf(t, map[string]string{"d/.robots": "# mine\nDisallow: /x/.*\n",
+		"robots": "Disallow: /y/[a-z]+\n"})
 	out, _, status := gophd("robots", "lint", root, filepath.Join(root, "robots"))
-	for _, want := range []string{filepath.Join(root, "d/.robots") + ":2: warning: ", filepath.Join(root, "robots") + ":1: warning: "} {
-		if status != exit.No || !strings.Contains(out, want) || !strings.Contains(out, "did you mean") {
+	for _, want := range []string{filepath.Join(root, "d/.robots") + ":2: warning: ",
+		filepath.Join(root, "robots") + ":1: warning: "} {
+		if status != exit.No || !strings.Contains(out, want) ||
+			!strings.Contains(out, "did you mean") {
 			t.Errorf("status %d, no %q:\n%s", status, want, out)
 		}
 	}
 }
 
 func TestLint(t *testing.T) {
-	bad := treeOf(t, map[string]string{"robots.txt": "Disalow: /x\nDisallow: /y\n", "fine": "User-agent: *\nDisallow: /y\n"})
+	bad := treeOf(t, map[string]string{"robots.txt": "Disalow: /x\nDisallow: /y\n",
+		"fine": "User-agent: *\nDisallow: /y\n"})
 	file := filepath.Join(bad, "robots.txt")
 	out, _, status := gophd("robots", "lint", file)
-	if status != exit.No || !strings.HasPrefix(out, file+":1: ") || !strings.HasSuffix(strings.SplitAfter(out, "\n")[0], ")\n") {
+	if status != exit.No || !strings.HasPrefix(out, file+":1: ") ||
+		!strings.HasSuffix(strings.SplitAfter(out, "\n")[0], ")\n") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	out, _, status = gophd("robots", "lint", "-json", file)
 	var got []diag.Diagnostic
-	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exit.No || len(got) == 0 || got[0].Line != 1 || got[0].Code == "" {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exit.No || len(got) == 0 ||
+		got[0].Line != 1 || got[0].Code == "" {
 		t.Errorf("status %d, %v: %s", status, err, out)
 	}
-	if out, errs, status := gophd("robots", "lint", filepath.Join(bad, "fine")); status != exit.OK || out+errs != "" {
+	if out, errs, status := gophd("robots", "lint",
+		filepath.Join(bad, "fine")); status != exit.OK || out+errs != "" {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	// What gophd writes is not doubtful, though it says things twice.
-	for _, root := range []string{pubnix(t), treeOf(t, map[string]string{".robots": "Disallow: /old stuff/\nAllow: /old stuff/new$\nUser-agent: a\nDisallow: /*.zip$\n"})} {
+	for _, root := range []string{pubnix(t),
+		treeOf(t, map[string]string{".robots": "Disallow: /old stuff/\nAllow: /old stuff/new$\nUser-agent: a\nDisallow: /*.zip$\n"})} {
 		made, _, _ := gophd("robots", "show", root)
 		file := filepath.Join(treeOf(t, map[string]string{"robots.txt": made}), "robots.txt")
 		if out, _, status := gophd("robots", "lint", file); status != exit.OK {
@@ -315,11 +366,15 @@ func TestLint(t *testing.T) {
 // An annotation is no robots.txt of a host: commands that read it as one say so.
 func TestAnnotationAsTarget(t *testing.T) {
 	file := filepath.Join(treeOf(t, map[string]string{".robots": "Disallow: /y\n"}), ".robots")
-	for _, args := range [][]string{{"lint", file}, {"test", file, "/y"}, {"convert", "-to", "1994", file}} {
-		if _, errs, _ := gophd(append([]string{"robots"}, args...)...); !strings.Contains(errs, "is read as the robots.txt of a host\ngophd: hint: ") {
+	for _, args := range [][]string{{"lint", file}, {"test", file, "/y"},
+		{"convert", "-to", "1994", file}} {
+		if _, errs, _ := gophd(append([]string{"robots"}, args...)...); !strings.Contains(errs,
+			"is read as the robots.txt of a host\ngophd: hint: ") {
 			t.Errorf("%q: %s", args, errs)
 		}
-		args = append([]string{"robots", args[0], map[bool]string{true: "-from", false: "-dialect"}[args[0] == "convert"], "gopher"}, args[1:]...)
+		args = append([]string{"robots", args[0],
+			map[bool]string{true: "-from", false: "-dialect"}[args[0] == "convert"],
+			"gopher"}, args[1:]...)
 		if _, errs, _ := gophd(args...); strings.Contains(errs, "is read as") {
 			t.Errorf("%q: %s", args, errs)
 		}
@@ -327,9 +382,11 @@ func TestAnnotationAsTarget(t *testing.T) {
 }
 
 func TestConvert(t *testing.T) {
-	file := filepath.Join(treeOf(t, map[string]string{"r": "User-agent: *\nAllow: /a/b$\nDisallow: /a/\n"}), "r")
+	file := filepath.Join(treeOf(t,
+		map[string]string{"r": "User-agent: *\nAllow: /a/b$\nDisallow: /a/\n"}), "r")
 	out, errs, status := gophd("robots", "convert", "-from", "rfc9309", "-to", "1994", file)
-	if status != exit.OK || out != "User-agent: *\nDisallow: /a/\n" || !strings.Contains(errs, file+`:2: warning: Allow: "/a/b$"`) {
+	if status != exit.OK || out != "User-agent: *\nDisallow: /a/\n" ||
+		!strings.Contains(errs, file+`:2: warning: Allow: "/a/b$"`) {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	out, errs, _ = gophd("robots", "convert", "-json", "-from", "rfc9309", "-to", "1994", file)
@@ -337,7 +394,8 @@ func TestConvert(t *testing.T) {
 		Text string
 		Lost []any
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Lost) != 1 || got.Text == "" || errs != "" {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Lost) != 1 ||
+		got.Text == "" || errs != "" {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
 }
@@ -348,7 +406,8 @@ func TestRobotsOfTheWholeSite(t *testing.T) {
 	mount := treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "b": ""})
 	flags := []string{"-mount", "/pub=" + mount, "-fastcgi", "/cgi-bin=/run/cgi.socket", "-search"}
 	out, errs, status := gophd(append(append([]string{"robots", "show"}, flags...), root)...)
-	for _, want := range []string{"Disallow: /pub/drafts/\n", "Allow: /cgi-bin/\n", "Disallow: /search\n"} {
+	for _, want := range []string{"Disallow: /pub/drafts/\n", "Allow: /cgi-bin/\n",
+		"Disallow: /search\n"} {
 		if status != 0 || errs != "" || !strings.Contains(out, want) {
 			t.Errorf("status %d, %s, no %q in\n%s", status, errs, want, out)
 		}
@@ -357,7 +416,8 @@ func TestRobotsOfTheWholeSite(t *testing.T) {
 	if status != 0 || strings.Contains(out, "NO-MATCH") && strings.Contains(out, "/search") {
 		t.Errorf("status %d:\n%s", status, out)
 	}
-	if _, errs, status = gophd("robots", "show", "-mount", "pub", root); status != 2 || !strings.Contains(errs, "-mount") {
+	if _, errs, status = gophd("robots", "show", "-mount", "pub", root); status != 2 ||
+		!strings.Contains(errs, "-mount") {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }

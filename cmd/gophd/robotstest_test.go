@@ -48,20 +48,24 @@ func TestNetwork(t *testing.T) {
 	} {
 		target := "irc://" + treetest.Conns(t, network(test.token)) + "/#gopher"
 		out, errs, status := gophd("robots", "test", target)
-		if status != test.status || !strings.Contains(out, test.want) || !strings.Contains(out, `"`+target+`"`) {
+		if status != test.status || !strings.Contains(out, test.want) ||
+			!strings.Contains(out, `"`+target+`"`) {
 			t.Errorf("%s: status %d, %s%s", test.token, status, out, errs)
 		}
 		out, _, status = gophd("robots", "test", "-json", target, "#one", "#two")
 		var got []struct{ Selector, Index string }
-		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got) != 2 || got[1].Selector != "#two" || got[0].Index == "" || status != test.status {
+		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got) != 2 ||
+			got[1].Selector != "#two" || got[0].Index == "" || status != test.status {
 			t.Errorf("%s: %v, status %d: %s", test.token, err, status, out)
 		}
 	}
 	target := "irc://" + treetest.Conns(t, network("CRAWLER=index:maybe")) + "/"
-	if out, _, status := gophd("robots", "lint", target); status != exit.No || !strings.Contains(out, "(I3-INDEX-VALUE)") {
+	if out, _, status := gophd("robots", "lint", target); status != exit.No ||
+		!strings.Contains(out, "(I3-INDEX-VALUE)") {
 		t.Errorf("lint: status %d: %s", status, out)
 	}
-	if _, errs, status := gophd("robots", "test", "-dialect", "1994", target); status != exit.Usage || !strings.Contains(errs, "has no robots.txt") {
+	if _, errs, status := gophd("robots", "test", "-dialect", "1994",
+		target); status != exit.Usage || !strings.Contains(errs, "has no robots.txt") {
 		t.Errorf("another dialect: status %d: %s", status, errs)
 	}
 }

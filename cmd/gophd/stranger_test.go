@@ -46,23 +46,32 @@ func strangeBytes() (all []string) {
 func TestTerminalObeysNoStranger(t *testing.T) {
 	for n, b := range strangeBytes() {
 		field := "x" + b + "[31my"
-		menu := strings.NewReplacer("@", field).Replace("i@\t@\t@\t@\r\n1@\t@\t@\t70\r\nh@\tURL:@\t@\t70\r\n" + b + "@\t@\thost\t70\r\n@\r\n.\r\n")
+		menu := strings.NewReplacer("@",
+			field).Replace("i@\t@\t@\t@\r\n1@\t@\t@\t70\r\nh@\tURL:@\t@\t70\r\n" + b +
+			"@\t@\thost\t70\r\n@\r\n.\r\n")
 		at := "gopher://" + treetest.Conns(t, document(menu)) + "/"
 		out, errs, _ := gophd("get", at)
 		safe(t, fmt.Sprintf("get, menu, bytes %d", n), out+errs)
 
-		broken := "gopher://" + treetest.Conns(t, document("3"+field+"\t\terror.host\t1\r\n.\r\n")) + "/0" + "x"
+		broken := "gopher://" + treetest.Conns(t,
+			document("3"+field+"\t\terror.host\t1\r\n.\r\n")) + "/0" + "x"
 		_, errs, _ = gophd("get", broken)
 		safe(t, fmt.Sprintf("get, error item, bytes %d", n), errs)
 
-		robotsFile := strings.NewReplacer("@", field).Replace("User-agent: @\nDisallow: /@\nAllow: /@/@$\n@: @\nSitemap: @\nCrawl-delay: @\n")
+		robotsFile := strings.NewReplacer("@",
+			field).Replace("User-agent: @\nDisallow: /@\nAllow: /@/@$\n@: @\nSitemap: @\nCrawl-delay: @\n")
 		host := "gopher://" + treetest.Conns(t, document(robotsFile)) + "/"
-		tree := treeOf(t, map[string]string{"d/.robots": robotsFile + "Disalow: " + field + "\n", "d/a.txt": "a", "robots.txt": "User-agent: *\nDisallow: /q" + field + "\n"})
+		tree := treeOf(t, map[string]string{"d/.robots": robotsFile + "Disalow: " + field + "\n",
+			"d/a.txt": "a", "robots.txt": "User-agent: *\nDisallow: /q" + field + "\n"})
 		for _, args := range [][]string{
-			{"test", host, "/" + field}, {"test", "-agent", "x" + field, host, "/a"}, {"test", "-dialect", field, host, "/a"},
-			{"lint", host}, {"convert", "-to", "1994", host}, {"test", tree + "/" + "nosuch" + strings.ReplaceAll(b, "\x00", "") + "\x1b", "/a"},
-			{"check", "-root", tree}, {"check", "-root", tree, host}, {"explain", "-root", tree, "/d/a.txt", "/" + field},
-			{"explain", "-root", tree, "-agent", field, "/d/"}, {"explain", "-root", tree, "/q" + field},
+			{"test", host, "/" + field}, {"test", "-agent", "x" + field, host, "/a"},
+			{"test", "-dialect", field, host, "/a"},
+			{"lint", host}, {"convert", "-to", "1994", host},
+			{"test", tree + "/" + "nosuch" + strings.ReplaceAll(b, "\x00", "") + "\x1b", "/a"},
+			{"check", "-root", tree}, {"check", "-root", tree, host},
+			{"explain", "-root", tree, "/d/a.txt", "/" + field},
+			{"explain", "-root", tree, "-agent", field, "/d/"},
+			{"explain", "-root", tree, "/q" + field},
 		} {
 			out, errs, _ := gophd(append([]string{"robots"}, args...)...)
 			if args[0] == "convert" {
@@ -95,11 +104,15 @@ func TestGetOfReplyThatBreaksOff(t *testing.T) {
 				want = 0 // the dot is there
 			}
 			if status != want && (!reset || status != 3) {
-				t.Errorf("after %d of %d bytes, reset %t: status %d, want %d; %s", n, len(menu), reset, status, want, errs)
+				t.Errorf("after %d of %d bytes, reset %t: status %d, want %d; %s", n, len(menu),
+					reset, status, want, errs)
 			}
 		}
 	}
-	at := treetest.Conns(t, func(c net.Conn) { document("some text")(c); _ = c.(*net.TCPConn).SetLinger(0) })
+	at := treetest.Conns(t, func(c net.Conn) {
+		document("some text")(c)
+		_ = c.(*net.TCPConn).SetLinger(0)
+	})
 	if _, errs, status := gophd("get", "gopher://"+at+"/0x"); status != 3 {
 		t.Errorf("a text that is reset: status %d, %s", status, errs)
 	}

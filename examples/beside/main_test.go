@@ -16,7 +16,8 @@ import (
 func start(t *testing.T) (ask func(request string) string) {
 	t.Helper()
 	dir := t.TempDir()
-	treetest.Write(t, dir, map[string]string{"about.txt": "About.\n", ".robots": "Disallow: /about.txt\n"})
+	treetest.Write(t, dir, map[string]string{"about.txt": "About.\n",
+		".robots": "Disallow: /about.txt\n"})
 	tree, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
 	treetest.Run(t, tree.Run)
@@ -44,7 +45,8 @@ func TestTreeAndGuestBook(t *testing.T) {
 	}
 	ask("/guests/\tAda")
 	got := ask("/guests")
-	if !strings.HasPrefix(got, "7Sign the guest book\t/guests/\t127.0.0.1\t") || !strings.HasSuffix(got, "\r\niAda\t\terror.host\t1\r\n.\r\n") {
+	if !strings.HasPrefix(got, "7Sign the guest book\t/guests/\t127.0.0.1\t") ||
+		!strings.HasSuffix(got, "\r\niAda\t\terror.host\t1\r\n.\r\n") {
 		t.Errorf("the guest book: got %q", got)
 	}
 }

@@ -49,15 +49,20 @@ func TestChanges(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	treetest.Must(t, err)
 	maps := &source.Sitemaps{}
-	tree, err := site.Open(dir, site.Config{Files: true, Sitemaps: []string{"gopher://" + l.Addr().String() + "/0/sitemap.xml"}})
+	tree, err := site.Open(dir,
+		site.Config{Files: true,
+			Sitemaps: []string{"gopher://" + l.Addr().String() + "/0/sitemap.xml"}})
 	treetest.Must(t, err)
 	maps.Site = tree
-	srv := &server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree, Beside: []answer.Source{maps}}}}
+	srv := &server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree,
+		Beside: []answer.Source{maps}}}}
 	treetest.Run(t, tree.Run, func(ctx context.Context) error { return srv.Serve(ctx, l) })
 	treetest.Until(t, "the robot finds the changes", func() bool {
 		var out strings.Builder
-		err := changes(t.Context(), &client.Client{Agent: "examplebot"}, "gopher://"+l.Addr().String()+"/", since, &out)
+		err := changes(t.Context(), &client.Client{Agent: "examplebot"},
+			"gopher://"+l.Addr().String()+"/", since, &out)
 		got := out.String()
-		return err == nil && strings.HasSuffix(got, "\n3 requests\n") && strings.Count(got, "/0/000") >= 100 && strings.Count(got, "\n") < 200
+		return err == nil && strings.HasSuffix(got, "\n3 requests\n") &&
+			strings.Count(got, "/0/000") >= 100 && strings.Count(got, "\n") < 200
 	})
 }

@@ -23,10 +23,14 @@ func TestHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sel, want := range map[string]string{
-		"robots.txt": "Disallow: /drafts/", "/": "0About\t/about.txt\t", "/about.txt": "It is in the program.", "/phlog/": "02026-01-02.txt\t", "/phlog/feed.xml": "<title>A first text</title>", "caps.txt": "CAPS",
+		"robots.txt": "Disallow: /drafts/", "/": "0About\t/about.txt\t",
+		"/about.txt": "It is in the program.", "/phlog/": "02026-01-02.txt\t",
+		"/phlog/feed.xml": "<title>A first text</title>", "caps.txt": "CAPS",
 	} {
 		var w reply
-		if err := h.ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "h", Port: 70}); err != nil || !strings.Contains(w.String(), want) {
+		if err := h.ServeGopher(&w,
+			&server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "h",
+				Port: 70}); err != nil || !strings.Contains(w.String(), want) {
 			t.Errorf("%s: %v, %q", sel, err, w.String())
 		}
 	}

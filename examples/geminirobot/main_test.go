@@ -24,7 +24,8 @@ func TestWalk(t *testing.T) {
 	}
 	certificates := httptest.NewTLSServer(nil)
 	defer certificates.Close()
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: certificates.TLS.Certificates})
+	l, err := tls.Listen("tcp", "127.0.0.1:0",
+		&tls.Config{Certificates: certificates.TLS.Certificates})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func TestWalk(t *testing.T) {
 	go func() {
 		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
 			request, _ := bufio.NewReader(conn).ReadString('\n')
-			reply, ok := documents[strings.TrimPrefix(strings.TrimSpace(request), "gemini://capsule")]
+			reply, ok := documents[strings.TrimPrefix(strings.TrimSpace(request),
+				"gemini://capsule")]
 			if !ok {
 				reply = "51 not here\r\n"
 			}
@@ -45,7 +47,8 @@ func TestWalk(t *testing.T) {
 	}
 
 	var out strings.Builder
-	c := &client.Client{Agent: "examplebot", Categories: []string{"indexer"}, MinDelay: time.Nanosecond, Fetcher: &client.Fetcher{Dial: dial}}
+	c := &client.Client{Agent: "examplebot", Categories: []string{"indexer"},
+		MinDelay: time.Nanosecond, Fetcher: &client.Fetcher{Dial: dial}}
 	walk(t.Context(), c, "gemini://capsule/", &out)
 	want := "20 gemini://capsule/ text/gemini; lang=en\n20 gemini://capsule/about.txt text/plain\n" +
 		"20 gemini://capsule/moved/here/ text/gemini\n51 gemini://capsule/gone not here\n"

@@ -10,7 +10,8 @@ import (
 )
 
 func TestHello(t *testing.T) {
-	c, err := net.Dial("tcp", treetest.Serve(t, (&server.Server{Handler: server.HandlerFunc(hello)}).Serve))
+	c, err := net.Dial("tcp",
+		treetest.Serve(t, (&server.Server{Handler: server.HandlerFunc(hello)}).Serve))
 	treetest.Must(t, err)
 	defer func() { _ = c.Close() }()
 	_, err = io.WriteString(c, "\r\n")

@@ -27,7 +27,8 @@ func serve(t *testing.T) string {
 	tree, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
 	treetest.Run(t, tree.Run)
-	return treetest.Serve(t, (&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}}}).Serve)
+	return treetest.Serve(t,
+		(&server.Server{Handler: &gopher.Front{Host: &answer.Host{Site: tree}}}).Serve)
 }
 
 func TestWalk(t *testing.T) {
@@ -38,7 +39,8 @@ func TestWalk(t *testing.T) {
 	} {
 		var out strings.Builder
 		walk(t.Context(), &client.Client{Agent: tt.agent}, "gopher://"+addr+"/", &out)
-		got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "gopher://"+addr, "")), " ")
+		got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(),
+			"gopher://"+addr, "")), " ")
 		if got != tt.want {
 			t.Errorf("%s walked %q, want %q", tt.agent, got, tt.want)
 		}

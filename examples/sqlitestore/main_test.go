@@ -20,19 +20,22 @@ func TestStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := hosts.Load(t.Context(), "gopher://nobody:70"); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := hosts.Load(t.Context(), "gopher://nobody:70"); !errors.Is(err,
+			fs.ErrNotExist) {
 			t.Error(err)
 		}
-		c := client.Client{Store: hosts, Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) {
-			fetches++
-			return io.NopCloser(strings.NewReader("Disallow: /a\n")), nil
-		}}
+		c := client.Client{Store: hosts,
+			Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) {
+				fetches++
+				return io.NopCloser(strings.NewReader("Disallow: /a\n")), nil
+			}}
 		a, err := c.Get(t.Context(), "gopher://h/")
 		if err != nil || a.Allowed("/a") || !a.Allowed("/b") {
 			t.Errorf("%v, %v", a, err)
 		}
 		for all := []string(nil); len(all) == 0; { // it is saved behind the answer
-			if all, err = hosts.List(t.Context()); err != nil || len(all) == 1 && all[0] != "gopher://h:70" {
+			if all, err = hosts.List(t.Context()); err != nil ||
+				len(all) == 1 && all[0] != "gopher://h:70" {
 				t.Fatal(all, err)
 			}
 		}

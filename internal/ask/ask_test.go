@@ -104,7 +104,9 @@ func TestIsError(t *testing.T) {
 
 func TestIsBusy(t *testing.T) {
 	for message, want := range map[string]bool{
-		"Server busy": true, "Too many requests": true, "Try again in 5 s": true, "Rate limit": true, "Temporary failure": true, "Not found": false, "'/x' doesn't exist!": false,
+		"Server busy": true, "Too many requests": true, "Try again in 5 s": true,
+		"Rate limit": true, "Temporary failure": true, "Not found": false,
+		"'/x' doesn't exist!": false,
 	} {
 		if ask.IsBusy(message) != want {
 			t.Error(message)

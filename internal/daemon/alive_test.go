@@ -23,7 +23,8 @@ func testAlive(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	treetest.Must(t, err)
 	defer func() { _ = l.Close() }()
-	s := &daemon{srv: &server.Server{}, listeners: []listener{{gopherAndHTTP, l}}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	s := &daemon{srv: &server.Server{}, listeners: []listener{{gopherAndHTTP, l}},
+		log: slog.New(slog.NewTextHandler(&log, nil))}
 	alive := func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
@@ -35,7 +36,8 @@ func testAlive(t *testing.T) {
 	c, err := net.Dial("tcp", l.Addr().String())
 	treetest.Must(t, err)
 	defer func() { _ = c.Close() }()
-	if runtime.GOOS == "linux" && (alive() || !strings.Contains(log.String(), "connections are not accepted")) {
+	if runtime.GOOS == "linux" &&
+		(alive() || !strings.Contains(log.String(), "connections are not accepted")) {
 		t.Errorf("alive although nobody accepts: %s", &log)
 	}
 	soon, cancel := context.WithCancel(t.Context())
@@ -50,7 +52,10 @@ func testAlive(t *testing.T) {
 	}
 	hang := make(chan bool)
 	defer close(hang)
-	s.srv.Handler = server.HandlerFunc(func(server.ResponseWriter, *server.Request) error { <-hang; return nil })
+	s.srv.Handler = server.HandlerFunc(func(server.ResponseWriter, *server.Request) error {
+		<-hang
+		return nil
+	})
 	if alive() || !strings.Contains(log.String(), "the handler does not answer") {
 		t.Errorf("alive although the handler hangs: %s", &log)
 	}

@@ -22,7 +22,8 @@ func TestALPN(t *testing.T) {
 		offers []string
 		want   string
 	}{
-		{nil, ""}, {[]string{"gopher"}, ""}, {[]string{"http/1.1"}, "http/1.1"}, {[]string{"http/1.1", "h2"}, "h2"},
+		{nil, ""}, {[]string{"gopher"}, ""}, {[]string{"http/1.1"}, "http/1.1"},
+		{[]string{"http/1.1", "h2"}, "h2"},
 		{[]string{"gopher", "h2"}, "h2"}, {[]string{"http/1.0"}, ""}, {[]string{"h3"}, ""},
 	} {
 		near, far := net.Pipe()

@@ -29,28 +29,42 @@ func (page) ServeHTTP(http.ResponseWriter, *http.Request) {}
 // TestBrowsersChooseTheirHost: by the name of TLS or of a proxy, by Host among the names
 // that were configured, by address; another name is nobody's once the first has one.
 func TestBrowsersChooseTheirHost(t *testing.T) {
-	first, two := &virtualHost{web: page("first")}, &virtualHost{name: "two.example", web: page("two")}
+	first, two := &virtualHost{web: page("first")},
+		&virtualHost{name: "two.example", web: page("two")}
 	here := netip.MustParseAddrPort("127.0.0.2:70")
 	for _, c := range []struct{ first, tls, host, want string }{
-		{"one.example", "", "two.example", "two"}, {"one.example", "", "TWO.Example", "two"}, {"", "", "two.example", "two"},
-		{"one.example", "", "one.example", "first"}, {"one.example", "", "", "first"}, {"one.example", "", "127.0.0.1", "first"},
+		{"one.example", "", "two.example", "two"}, {"one.example", "", "TWO.Example", "two"},
+		{"", "", "two.example", "two"},
+		{"one.example", "", "one.example", "first"}, {"one.example", "", "", "first"},
+		{"one.example", "", "127.0.0.1", "first"},
 		{"one.example", "", "[::1]", "first"}, {"one.example", "", "localhost", "first"},
-		{"one.example", "", "evil.example", ""}, {"one.example", "", "two.example.evil", ""}, {"one.example", "", "../two.example", ""},
+		{"one.example", "", "evil.example", ""}, {"one.example", "", "two.example.evil", ""},
+		{"one.example", "", "../two.example", ""},
 		{"", "", "evil.example", "first"}, // nobody has said what the first is called
-		{"one.example", "two.example", "two.example", "two"}, {"one.example", "other.example", "two.example", "two"}, {"one.example", "other.example", "", "first"},
-		{"one.example", "other.example", "other.example", ""}, {"", "other.example", "other.example", "first"},
-		{"one.example", "@127.0.0.2", "127.0.0.2", "two"}, {"one.example", "@127.0.0.2", "one.example", "first"}, {"one.example", "@127.0.0.2", "evil.example", ""},
+		{"one.example", "two.example", "two.example", "two"},
+		{"one.example", "other.example", "two.example", "two"},
+		{"one.example", "other.example", "", "first"},
+		{"one.example", "other.example", "other.example", ""},
+		{"", "other.example", "other.example", "first"},
+		{"one.example", "@127.0.0.2", "127.0.0.2", "two"},
+		{"one.example", "@127.0.0.2", "one.example", "first"},
+		{"one.example", "@127.0.0.2", "evil.example", ""},
 		// TLS and the request name different sites.
-		{"one.example", "two.example", "one.example", ""}, {"", "two.example", "evil.example", ""}, {"one.example", "two.example", "127.0.0.1", ""},
-		{"one.example", "two.example", "localhost", ""}, {"one.example", "one.example", "two.example", ""}, {"one.example", "two.example", "", "two"},
+		{"one.example", "two.example", "one.example", ""}, {"", "two.example", "evil.example", ""},
+		{"one.example", "two.example", "127.0.0.1", ""},
+		{"one.example", "two.example", "localhost", ""},
+		{"one.example", "one.example", "two.example", ""},
+		{"one.example", "two.example", "", "two"},
 	} {
-		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two}, byAddr: map[netip.AddrPort]named{here: {two, two.name}}}
+		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two},
+			byAddr: map[netip.AddrPort]named{here: {two, two.name}}}
 		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:70"), ServerName: c.tls}
 		if c.tls == "@127.0.0.2" {
 			r.Local, r.ServerName = here, ""
 		}
 		web, own := h.browsed(r, c.host)
-		if got := fmt.Sprint(web); web == nil && c.want != "" || web != nil && got != c.want || c.want == "two" && own.Host != two.name {
+		if got := fmt.Sprint(web); web == nil && c.want != "" || web != nil && got != c.want ||
+			c.want == "two" && own.Host != two.name {
 			t.Errorf("%+v: %v as %q", c, web, own.Host)
 		}
 	}
@@ -64,15 +78,20 @@ func TestGeminiAnswersForTheURLsHost(t *testing.T) {
 		own, sni, url string
 		want          *virtualHost // nil: status 53
 	}{
-		{"a.example", "b.example", "localhost", nil}, {"a.example", "b.example", "127.0.0.1", nil}, {"a.example", "b.example", "a.example", nil},
-		{"a.example", "a.example", "b.example", nil}, {"", "b.example", "localhost", nil}, {"a.example", "", "c.example", nil},
-		{"a.example", "b.example", "b.example", two}, {"a.example", "", "b.example", two}, {"a.example", "a.example", "a.example", first},
-		{"a.example", "", "a.example", first}, {"a.example", "", "localhost", first}, {"a.example", "localhost", "a.example", first},
+		{"a.example", "b.example", "localhost", nil}, {"a.example", "b.example", "127.0.0.1", nil},
+		{"a.example", "b.example", "a.example", nil},
+		{"a.example", "a.example", "b.example", nil}, {"", "b.example", "localhost", nil},
+		{"a.example", "", "c.example", nil},
+		{"a.example", "b.example", "b.example", two}, {"a.example", "", "b.example", two},
+		{"a.example", "a.example", "a.example", first},
+		{"a.example", "", "a.example", first}, {"a.example", "", "localhost", first},
+		{"a.example", "localhost", "a.example", first},
 		{"a.example", "b.example", "", two}, // Nex and Finger name nobody
 	} {
 		h := &hosts{first: first, machine: c.own, byName: map[string]*virtualHost{two.name: two}}
 		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:1965"), ServerName: c.sni}
-		if got, ok := h.called(r, c.url, false); ok != (c.want != nil) || ok && got.virtualHost != c.want {
+		if got, ok := h.called(r, c.url, false); ok != (c.want != nil) ||
+			ok && got.virtualHost != c.want {
 			t.Errorf("%+v: %v, %v", c, got, ok)
 		}
 	}
@@ -81,8 +100,9 @@ func TestGeminiAnswersForTheURLsHost(t *testing.T) {
 // TestAliases: each name is one host's, and what a host writes has the name that the client
 // asked for.
 func TestAliases(t *testing.T) {
-	f := Flags{Root: "/r", Host: "h.example", VHosts: []string{"two.example=/two"}, Aliases: []string{"www.h.example", "abc.onion=h.example", "www.two.example=TWO.example."},
-		Listen: []string{":70", "127.0.0.1:7071=abc.onion", "127.0.0.1:7072=two.example"}}
+	f := Flags{Root: "/r", Host: "h.example", VHosts: []string{"two.example=/two"},
+		Aliases: []string{"www.h.example", "abc.onion=h.example", "www.two.example=TWO.example."},
+		Listen:  []string{":70", "127.0.0.1:7071=abc.onion", "127.0.0.1:7072=two.example"}}
 	c, err := f.Settings()
 	if err != nil || len(c.hosts) != 2 || len(c.endpoints) != 3 {
 		t.Fatal(c, err)
@@ -94,11 +114,17 @@ func TestAliases(t *testing.T) {
 		sni, name string
 		want      string // the directory, and the name in what is written
 	}{
-		{70, "", "", "/r h.example"}, {70, "", "www.h.example", "/r www.h.example"}, {70, "www.h.example", "", "/r www.h.example"}, {70, "h.example", "www.h.example", "/r www.h.example"},
-		{7071, "", "", "/r abc.onion"}, {7071, "", "abc.onion", "/r abc.onion"}, {7072, "", "", "/two two.example"}, {70, "www.two.example", "two.example", "/two two.example"},
-		{70, "", "www.two.example", "/two www.two.example"}, {70, "www.two.example", "www.h.example", "none"}, {70, "", "www.three.example", "none"},
+		{70, "", "", "/r h.example"}, {70, "", "www.h.example", "/r www.h.example"},
+		{70, "www.h.example", "", "/r www.h.example"},
+		{70, "h.example", "www.h.example", "/r www.h.example"},
+		{7071, "", "", "/r abc.onion"}, {7071, "", "abc.onion", "/r abc.onion"},
+		{7072, "", "", "/two two.example"},
+		{70, "www.two.example", "two.example", "/two two.example"},
+		{70, "", "www.two.example", "/two www.two.example"},
+		{70, "www.two.example", "www.h.example", "none"}, {70, "", "www.three.example", "none"},
 	} {
-		r := &server.Request{Local: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), c.port), ServerName: c.sni, Host: "h.example"}
+		r := &server.Request{Local: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), c.port),
+			ServerName: c.sni, Host: "h.example"}
 		got := "none"
 		if to, ok := h.called(r, c.name, false); ok {
 			got = to.dir + " " + to.own(r).Host
@@ -108,9 +134,13 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	for _, wrong := range []Flags{
-		{Host: "a.example", VHosts: []string{"A.example=/x"}}, {VHosts: []string{"a.example=/x", "a.example.=/y"}}, {Host: "a.example", Aliases: []string{"a.example"}},
-		{VHosts: []string{"a.example=/x"}, Aliases: []string{"a.example"}}, {Aliases: []string{"b.example", "b.example"}}, {Aliases: []string{"b.example=c.example"}},
-		{Aliases: []string{"b.example="}}, {Aliases: []string{"b example"}}, {Aliases: []string{""}}, {Listen: []string{":7071=abc.onion"}},
+		{Host: "a.example", VHosts: []string{"A.example=/x"}},
+		{VHosts: []string{"a.example=/x", "a.example.=/y"}},
+		{Host: "a.example", Aliases: []string{"a.example"}},
+		{VHosts: []string{"a.example=/x"}, Aliases: []string{"a.example"}},
+		{Aliases: []string{"b.example", "b.example"}}, {Aliases: []string{"b.example=c.example"}},
+		{Aliases: []string{"b.example="}}, {Aliases: []string{"b example"}},
+		{Aliases: []string{""}}, {Listen: []string{":7071=abc.onion"}},
 	} {
 		wrong.Root = "/r"
 		if _, err := wrong.Settings(); err == nil {
@@ -126,9 +156,13 @@ func TestRereadingIsDoneOnce(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", m.Name)
 	notify, err := systemd.NewNotifier()
 	treetest.Must(t, err)
-	one, two := &virtualHost{tree: &site.Site{}}, &virtualHost{name: "two.example", tree: &site.Site{}}
-	d := &daemon{conf: &Settings{hosts: []*virtualHost{one, two}}, notify: notify, log: slog.New(slog.DiscardHandler)}
-	read := func(h *virtualHost, start time.Time) { d.reloaded(h, site.Reload{Everything: true, Start: start}) }
+	one, two := &virtualHost{tree: &site.Site{}},
+		&virtualHost{name: "two.example", tree: &site.Site{}}
+	d := &daemon{conf: &Settings{hosts: []*virtualHost{one, two}}, notify: notify,
+		log: slog.New(slog.DiscardHandler)}
+	read := func(h *virtualHost, start time.Time) {
+		d.reloaded(h, site.Reload{Everything: true, Start: start})
+	}
 	before := time.Now()
 	read(one, before) // nobody has asked
 	d.reread(syscall.SIGHUP)
@@ -152,8 +186,10 @@ func TestRereadingIsDoneOnce(t *testing.T) {
 // TestOptionsHoldForEachHost: each option of menus and listings gets from the flags to
 // every host, and to the search.
 func TestOptionsHoldForEachHost(t *testing.T) {
-	f := Flags{Root: t.TempDir(), VHosts: []string{"two.example=" + t.TempDir()}, StrictText: true, Cache: 1 << 20, HTTP: "page", LogFormat: "text",
-		Sandbox: "off", Watch: site.WatchOff, Burst: server.DefaultBurst, Search: true, Version: "1.2.3"}
+	f := Flags{Root: t.TempDir(), VHosts: []string{"two.example=" + t.TempDir()}, StrictText: true,
+		Cache: 1 << 20, HTTP: "page", LogFormat: "text",
+		Sandbox: "off", Watch: site.WatchOff, Burst: server.DefaultBurst, Search: true,
+		Version: "1.2.3"}
 	f.SearchAll = true
 	f.InfoPrefix, f.Dates, f.Charset = true, true, menu.CharsetLatin1
 	build := menu.BuildOptions{InfoPrefix: true, Dates: true, Charset: menu.CharsetLatin1}
@@ -178,7 +214,8 @@ func TestOptionsHoldForEachHost(t *testing.T) {
 	}
 	for i, got := range all {
 		got.Hosts = nil // of a line "%"
-		if want := (answer.HostOptions{BuildOptions: build, Version: f.Version}); !reflect.DeepEqual(got, want) {
+		if want := (answer.HostOptions{BuildOptions: build,
+			Version: f.Version}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%d: %+v, want %+v", i, got, want)
 		}
 	}

@@ -97,10 +97,14 @@ func TestAbuseSymbolicLinks(t *testing.T) {
 		"root/shown":         "-> .hidden/inner",
 	})
 	want := map[string]string{
-		"a/b/file": "inside", "link": "inside", "dirlink/file": "inside", "a/up": "inside", "abs": "inside",
-		"absdir/b/file": "inside", "absdir": "dir", "chain1": "inside", "shown": "kept by a link", ".": "dir",
-		"out": "", "outabs": "", "outdir/secret": "", "outdir": "", "etc/passwd": "", "etc": "", "a/escape": "", "beside": "",
-		"dangling": "", "self": "", "ping": "", "a/loop/link": "", "a/loop": "", "a/b/loop/file": "", "nothing": "", "link/x": "",
+		"a/b/file": "inside", "link": "inside", "dirlink/file": "inside", "a/up": "inside",
+		"abs":           "inside",
+		"absdir/b/file": "inside", "absdir": "dir", "chain1": "inside",
+		"shown": "kept by a link", ".": "dir",
+		"out": "", "outabs": "", "outdir/secret": "", "outdir": "", "etc/passwd": "", "etc": "",
+		"a/escape": "", "beside": "",
+		"dangling": "", "self": "", "ping": "", "a/loop/link": "", "a/loop": "",
+		"a/b/loop/file": "", "nothing": "", "link/x": "",
 	}
 	roots(t, dir, func(t *testing.T, r *Root) {
 		for name, text := range want {
@@ -177,7 +181,8 @@ func TestAbuseLinkSwappedWhileServing(t *testing.T) {
 	}()
 	roots(t, filepath.Join(base, "root"), func(t *testing.T, r *Root) {
 		seen := 0
-		for try, end := 0, time.Now().Add(2*time.Minute); try < 3000 || seen == 0 && time.Now().Before(end); try++ {
+		for try, end := 0, time.Now().Add(2*time.Minute); try < 3000 ||
+			seen == 0 && time.Now().Before(end); try++ {
 			for _, name := range []string{"it/file", "it"} {
 				got, err := read(r, name)
 				switch {
@@ -210,7 +215,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("deep: %q, %v", got, err)
 		}
 		long := strings.Repeat("x/", 3000) + "x"
-		for _, name := range []string{"a/b/file/x", "nothing/x", "fifo/x", strings.Repeat("x", 300), long} {
+		for _, name := range []string{"a/b/file/x", "nothing/x", "fifo/x",
+			strings.Repeat("x", 300), long} {
 			if _, err := read(r, name); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%.20s: %v", name, err)
 			}

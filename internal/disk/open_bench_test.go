@@ -22,8 +22,14 @@ func BenchmarkOpen(b *testing.B) {
 	must(b, err)
 	defer walking.Close()
 	ways := map[string]func(string) bool{
-		"openat2": func(name string) bool { f, err := r.Main.open(name); return err == nil && f.Close() == nil },
-		"os.Root": func(name string) bool { f, err := walking.Main.open(name); return err == nil && f.Close() == nil },
+		"openat2": func(name string) bool {
+			f, err := r.Main.open(name)
+			return err == nil && f.Close() == nil
+		},
+		"os.Root": func(name string) bool {
+			f, err := walking.Main.open(name)
+			return err == nil && f.Close() == nil
+		},
 	}
 	for _, way := range []string{"openat2", "os.Root"} {
 		for _, depth := range []int{0, 1, 4, 8} {

@@ -66,7 +66,8 @@ func TestResident(t *testing.T) {
 		}
 		runtime.LockOSThread() // which ends with this test
 		must(t, unix.Setfsuid(65534))
-		if unix.Cachestat(uint(fd), &unix.CachestatRange{Len: size}, &unix.Cachestat_t{}, 0) == nil {
+		if unix.Cachestat(uint(fd), &unix.CachestatRange{Len: size},
+			&unix.Cachestat_t{}, 0) == nil {
 			t.Error("the kernel tells it to all: hasByte is of no use any more")
 		}
 		check(t)

@@ -14,7 +14,8 @@ import (
 // does, both spellings have to be of one entry. Real ones: test/e2e/hostile.
 func TestSpelledAsListed(t *testing.T) {
 	dir := t.TempDir()
-	treetest.Write(t, dir, map[string]string{"a/x.txt": "x", "a/X.TXT": "another", "b/1.2": "", "É/y.txt": ""})
+	treetest.Write(t, dir, map[string]string{"a/x.txt": "x", "a/X.TXT": "another", "b/1.2": "",
+		"É/y.txt": ""})
 	treetest.Must(t, os.Symlink("a/x.txt", filepath.Join(dir, "link")))
 	for _, open := range []func(string) (*Root, error){Caller(Direct).OpenRoot, OpenWalking} {
 		r, err := open(dir)
@@ -30,7 +31,8 @@ func TestSpelledAsListed(t *testing.T) {
 			t.Errorf("a directory with both spellings: it folds: %t, known: %t", folds, known)
 		}
 		r.Main.foldings.set(".", true)
-		for elem, want := range map[string]error{"a": nil, "A": fs.ErrNotExist, "É": nil, "é": fs.ErrNotExist, "link": nil, "1": nil} {
+		for elem, want := range map[string]error{"a": nil, "A": fs.ErrNotExist, "É": nil,
+			"é": fs.ErrNotExist, "link": nil, "1": nil} {
 			if err := r.Main.spelledIn(".", elem); !errors.Is(err, want) {
 				t.Errorf("%q in a directory that folds: %v, want %v", elem, err, want)
 			}

@@ -29,11 +29,13 @@ func TestAbuseLinkChains(t *testing.T) {
 	at := filepath.Join(dir, strings.Repeat("d/", 800))
 	for i := range 39 { // each leads up all the way and down again
 		link := filepath.Join(at, "l"+string(rune('A'+i)))
-		must(t, os.Symlink(strings.Repeat("../", 800)+strings.Repeat("d/", 800)+"l"+string(rune('B'+i)), link))
+		must(t, os.Symlink(strings.Repeat("../", 800)+strings.Repeat("d/", 800)+"l"+
+			string(rune('B'+i)), link))
 	}
 	roots(t, dir, func(t *testing.T, r *Root) {
 		for name, want := range map[string]error{
-			"full": nil, "over": ErrTooManyLinks, "deep": ErrTooManyLinks, "half/twO/file": nil, "half/two/file": ErrTooManyLinks,
+			"full": nil, "over": ErrTooManyLinks, "deep": ErrTooManyLinks, "half/twO/file": nil,
+			"half/two/file":                  ErrTooManyLinks,
 			strings.Repeat("d/", 800) + "lA": ErrTooManyLinks, "l0": fs.ErrNotExist,
 		} {
 			calls := 0

@@ -53,7 +53,8 @@ func TestWithheld(t *testing.T) {
 		}
 
 		withhold(outside)
-		for name, want := range map[string]bool{"a": true, "sub/b": true, "renewed": true, "hard": false, "link": false, "sub/hard": false} {
+		for name, want := range map[string]bool{"a": true, "sub/b": true, "renewed": true,
+			"hard": false, "link": false, "sub/hard": false} {
 			if got := served(name); got != want {
 				t.Errorf("%s is served: %t", name, got)
 			}

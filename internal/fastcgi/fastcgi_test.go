@@ -86,8 +86,10 @@ func TestOtherImplementation(t *testing.T) {
 			_, _ = fmt.Fprint(w, strings.Repeat("x", 200_000))
 		}))
 	}()
-	got, err := ask(t, c, [2]string{"REQUEST_METHOD", "GET"}, [2]string{"SERVER_PROTOCOL", "HTTP/1.0"}, [2]string{"REQUEST_URI", "/"},
-		[2]string{"SHORT", strings.Repeat("a", 127)}, [2]string{"LONG", strings.Repeat("a", 128)}, [2]string{"HUGE", strings.Repeat("a", 100_000)})
+	got, err := ask(t, c, [2]string{"REQUEST_METHOD", "GET"},
+		[2]string{"SERVER_PROTOCOL", "HTTP/1.0"}, [2]string{"REQUEST_URI", "/"},
+		[2]string{"SHORT", strings.Repeat("a", 127)}, [2]string{"LONG", strings.Repeat("a", 128)},
+		[2]string{"HUGE", strings.Repeat("a", 100_000)})
 	treetest.Must(t, err)
 	_, body, _ := strings.Cut(got, "\r\n\r\n")
 	if want := "HUGE=100000\nLONG=128\nSHORT=127\n" + strings.Repeat("x", 200_000); body != want {
@@ -128,7 +130,8 @@ func TestReplies(t *testing.T) {
 }
 
 func TestStderr(t *testing.T) {
-	c := program(t, send(stderr("one\r\nt"), out("a"), stderr("wo\x1b[2J\n\nthree"), stderr(strings.Repeat("\nx", 500)), ended(7, 0)))
+	c := program(t, send(stderr("one\r\nt"), out("a"), stderr("wo\x1b[2J\n\nthree"),
+		stderr(strings.Repeat("\nx", 500)), ended(7, 0)))
 	var lines []string
 	c.Stderr = func(l string) { lines = append(lines, l) }
 	r, err := c.Do(t.Context(), nil)
@@ -136,13 +139,15 @@ func TestStderr(t *testing.T) {
 	if b, err := io.ReadAll(r); err != nil || string(b) != "a" || r.Exit() != 7 {
 		t.Errorf("%q, %v, exit %d", b, err, r.Exit())
 	}
-	if len(lines) < 4 || len(lines) > maxErrorLines || !slices.Equal(lines[:4], []string{"one", `two\x1b[2J`, "three", "x"}) {
+	if len(lines) < 4 || len(lines) > maxErrorLines ||
+		!slices.Equal(lines[:4], []string{"one", `two\x1b[2J`, "three", "x"}) {
 		t.Errorf("%d lines: %q", len(lines), lines[:min(6, len(lines))])
 	}
 }
 
 func TestHangs(t *testing.T) {
-	for name, begin := range map[string][]byte{"at once": nil, "in a head": {1, 6, 0}, "in a record": out("abc")[:9], "after a record": out("a")} {
+	for name, begin := range map[string][]byte{"at once": nil, "in a head": {1, 6, 0},
+		"in a record": out("abc")[:9], "after a record": out("a")} {
 		t.Run(name, func(t *testing.T) {
 			c := program(t, func(conn net.Conn) {
 				_, _ = conn.Write(begin)
@@ -156,7 +161,8 @@ func TestHangs(t *testing.T) {
 	}
 	_, c := listen(t) // nobody accepts
 	c.Timeout = 50 * time.Millisecond
-	if _, err := ask(t, c, [2]string{"HUGE", strings.Repeat("a", 16<<20)}); !errors.Is(err, ErrHangs) {
+	if _, err := ask(t, c, [2]string{"HUGE",
+		strings.Repeat("a", 16<<20)}); !errors.Is(err, ErrHangs) {
 		t.Errorf("a request that is not taken: %v", err)
 	}
 }
@@ -172,7 +178,8 @@ func flood(record []byte) func(net.Conn) {
 }
 
 func TestFloods(t *testing.T) {
-	for name, record := range map[string][]byte{"stdout": out(strings.Repeat("x", 60_000)), "stderr": stderr(strings.Repeat("x\n", 30_000))} {
+	for name, record := range map[string][]byte{"stdout": out(strings.Repeat("x", 60_000)),
+		"stderr": stderr(strings.Repeat("x\n", 30_000))} {
 		c := program(t, flood(record))
 		c.MaxReply = 1 << 20
 		got, err := ask(t, c)
@@ -213,23 +220,34 @@ func TestHeader(t *testing.T) {
 		found  bool
 		rest   string
 	}{
-		"Content-Type: text/plain\n\nbody":                 {Header{ContentType: "text/plain"}, true, "body"},
-		"Content-type: text/plain\r\nX-Y: z\r\n\r\nbody\n": {Header{ContentType: "text/plain"}, true, "body\n"},
-		"Status: 404 Not Found\r\n\r\n":                    {Header{Status: 404}, true, ""},
-		"status:502\n\n":                                   {Header{Status: 502}, true, ""},
-		"Location: /x\n\n":                                 {Header{Location: "/x"}, true, ""},
-		"X: y\n\nno header":                                {Header{}, false, "X: y\n\nno header"},
-		"Status: fine\n\nsaid the robot":                   {Header{}, false, "Status: fine\n\nsaid the robot"},
-		"Content-Type: text/plain":                         {Header{}, false, "Content-Type: text/plain"},
-		"Content-Type: text/plain\n":                       {Header{}, false, "Content-Type: text/plain\n"},
-		"Hello\n\nContent-Type: x\n\n":                     {Header{}, false, "Hello\n\nContent-Type: x\n\n"},
-		"Content-Type: a\nHello world\n\nb":                {Header{}, false, "Content-Type: a\nHello world\n\nb"},
-		"\nStatus: 404\n\n":                                {Header{}, false, "\nStatus: 404\n\n"},
-		"iStatus: all well\t\thost\t70\r\n\r\n":            {Header{}, false, "iStatus: all well\t\thost\t70\r\n\r\n"},
-		"Dear reader: Status: 404\n\n":                     {Header{}, false, "Dear reader: Status: 404\n\n"},
-		"Status: 404\x1b[2J\n\n":                           {Header{}, false, "Status: 404\x1b[2J\n\n"},
-		"":                                                 {Header{}, false, ""},
-		strings.Repeat("A: b\n", 4000) + "Status: 404\n\n": {Header{}, false, strings.Repeat("A: b\n", 4000) + "Status: 404\n\n"},
+		"Content-Type: text/plain\n\nbody": {Header{ContentType: "text/plain"}, true, "body"},
+		"Content-type: text/plain\r\nX-Y: z\r\n\r\nbody\n": {Header{ContentType: "text/plain"},
+			true, "body\n"},
+		"Status: 404 Not Found\r\n\r\n": {Header{Status: 404}, true, ""},
+		"status:502\n\n":                {Header{Status: 502}, true, ""},
+		"Location: /x\n\n":              {Header{Location: "/x"}, true, ""},
+		"X: y\n\nno header":             {Header{}, false, "X: y\n\nno header"},
+		"Status: fine\n\nsaid the robot": {Header{}, false,
+			"Status: fine\n\nsaid the robot"},
+		"Content-Type: text/plain": {Header{}, false,
+			"Content-Type: text/plain"},
+		"Content-Type: text/plain\n": {Header{}, false,
+			"Content-Type: text/plain\n"},
+		"Hello\n\nContent-Type: x\n\n": {Header{}, false,
+			"Hello\n\nContent-Type: x\n\n"},
+		"Content-Type: a\nHello world\n\nb": {Header{}, false,
+			"Content-Type: a\nHello world\n\nb"},
+		"\nStatus: 404\n\n": {Header{}, false, "\nStatus: 404\n\n"},
+		"iStatus: all well\t\thost\t70\r\n\r\n": {Header{}, false,
+			"iStatus: all well\t\thost\t70\r\n\r\n"},
+		"Dear reader: Status: 404\n\n": {Header{}, false,
+			"Dear reader: Status: 404\n\n"},
+		"Status: 404\x1b[2J\n\n": {Header{}, false,
+			"Status: 404\x1b[2J\n\n"},
+		"": {Header{}, false, ""},
+		strings.Repeat("A: b\n", 4000) +
+			"Status: 404\n\n": {Header{}, false,
+			strings.Repeat("A: b\n", 4000) + "Status: 404\n\n"},
 	} {
 		for _, step := range []int{1, 7, 1 << 20} {
 			r := bufio.NewReaderSize(&steps{strings.NewReader(reply), step}, maxHeader)
@@ -248,7 +266,9 @@ type steps struct {
 	n int
 }
 
-func (s *steps) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(len(p), s.n)]) }
+func (s *steps) Read(p []byte) (int, error) {
+	return s.Reader.Read(p[:min(len(p), s.n)])
+}
 
 // Whatever a program sends, the reply ends, and holds no more than was sent.
 func FuzzReply(f *testing.F) {
@@ -268,7 +288,9 @@ func FuzzReply(f *testing.F) {
 		}
 	}()
 	c.Stderr = func(l string) {
-		if strings.ContainsFunc(l, func(r rune) bool { return r != '\t' && selector.IsControl(r) }) {
+		if strings.ContainsFunc(l, func(r rune) bool {
+			return r != '\t' && selector.IsControl(r)
+		}) {
 			panic(l)
 		}
 	}
@@ -281,7 +303,9 @@ func FuzzReply(f *testing.F) {
 		in := NewReader(r)
 		_, _ = ReadHeader(in)
 		n, err := io.Copy(io.Discard, in)
-		if n > int64(len(sent)) || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errProtocol) && !errors.Is(err, ErrBusy) {
+		if n > int64(len(sent)) ||
+			err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errProtocol) &&
+				!errors.Is(err, ErrBusy) {
 			t.Errorf("%d bytes of %d, %v", n, len(sent), err)
 		}
 	})
@@ -300,7 +324,8 @@ func FuzzHeader(f *testing.F) {
 		}
 		for line := range strings.Lines(head) {
 			name, _, colon := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-			if line = strings.TrimRight(line, "\r\n"); line != "" && (!colon || strings.ContainsAny(name, " \t")) {
+			if line = strings.TrimRight(line, "\r\n"); line != "" &&
+				(!colon || strings.ContainsAny(name, " \t")) {
 				t.Fatalf("%q taken for a header", head)
 			}
 		}

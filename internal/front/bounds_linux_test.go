@@ -36,7 +36,8 @@ func (reads) Answer(q *answer.Asked) (*answer.Value, error) {
 	list, err := q.View.ReadDir("~ann/large")
 	a := &answer.Value{Class: answer.Menu, Selector: "/reads", Type: menu.TypeMenu}
 	for _, e := range list[:len(list)/4] {
-		a.Items = append(a.Items, menu.Item{Type: menu.TypeText, Label: e.Name(), Selector: "/~ann/large/" + e.Name()})
+		a.Items = append(a.Items,
+			menu.Item{Type: menu.TypeText, Label: e.Name(), Selector: "/~ann/large/" + e.Name()})
 	}
 	return a, err
 }
@@ -44,7 +45,8 @@ func (reads) Answer(q *answer.Asked) (*answer.Value, error) {
 // prints is a program whose reply is a long menu.
 type prints struct{}
 
-var printed = strings.Repeat("0A line of a program\t/small/x.txt\tfirst.example\t70\r\n", many(75_000)) + menu.End
+var printed = strings.Repeat("0A line of a program\t/small/x.txt\tfirst.example\t70\r\n",
+	many(75_000)) + menu.End
 
 // many is n, or less with a race detector, which is ten times as slow, and with which
 // memory is not measured.
@@ -57,7 +59,8 @@ func many(n int) int {
 
 func (prints) Answers(sel string) bool { return sel == "/prints" }
 func (prints) Answer(*answer.Asked) (*answer.Value, error) {
-	return &answer.Value{Class: answer.File, Selector: "/prints", Type: menu.TypeText, Stream: io.NopCloser(strings.NewReader(printed)), Size: -1}, nil
+	return &answer.Value{Class: answer.File, Selector: "/prints", Type: menu.TypeText,
+		Stream: io.NopCloser(strings.NewReader(printed)), Size: -1}, nil
 }
 
 // peak is the most memory that this process has had since the last call, in bytes.
@@ -75,11 +78,14 @@ func peak(t *testing.T) (bytes int64) {
 // largeTree is a directory of many names, linked to few files.
 func largeTree(t *testing.T, names int) string {
 	dir := t.TempDir()
-	treetest.Write(t, dir, map[string]string{"~ann/large/first": "", "~bob/plan.txt": "x", "text.txt": strings.Repeat("A line of a text\n", 100_000),
-		"maps/gophermap": strings.Repeat("A line of a map\n0A text\t/~bob/plan.txt\n", 25_000), "large.bin": strings.Repeat("\x00", 4<<20)})
+	treetest.Write(t, dir, map[string]string{"~ann/large/first": "", "~bob/plan.txt": "x",
+		"text.txt":       strings.Repeat("A line of a text\n", 100_000),
+		"maps/gophermap": strings.Repeat("A line of a map\n0A text\t/~bob/plan.txt\n", 25_000),
+		"large.bin":      strings.Repeat("\x00", 4<<20)})
 	first := filepath.Join(dir, "~ann/large/first")
 	for i := range names {
-		treetest.Must(t, os.Link(first, filepath.Join(dir, fmt.Sprintf("~ann/large/2026-01-02 a text with a name %06d.txt", i))))
+		treetest.Must(t, os.Link(first,
+			filepath.Join(dir, fmt.Sprintf("~ann/large/2026-01-02 a text with a name %06d.txt", i))))
 		if i%60_000 == 59_999 { // a file has room for so many links
 			treetest.Must(t, os.Remove(first))
 			treetest.Write(t, dir, map[string]string{"~ann/large/first": ""})
@@ -95,15 +101,19 @@ var fronts = []struct {
 }{
 	{name: "Gopher", request: "%[2]s\r\n"},
 	{name: "web", request: "GET %[2]s HTTP/1.1\r\nHost: %[1]s\r\nAccept: text/html\r\nConnection: close\r\n\r\n", good: "HTTP/1.1 200"},
-	{name: "Gemini", request: "gemini://%[1]s%[2]s\r\n", good: "20 ", protocol: (*smallnet.Protocols).Gemini},
-	{name: "Spartan", request: "%[1]s %[2]s 0\r\n", good: "2 ", protocol: (*smallnet.Protocols).Spartan},
+	{name: "Gemini", request: "gemini://%[1]s%[2]s\r\n", good: "20 ",
+		protocol: (*smallnet.Protocols).Gemini},
+	{name: "Spartan", request: "%[1]s %[2]s 0\r\n", good: "2 ",
+		protocol: (*smallnet.Protocols).Spartan},
 	{name: "Nex", request: "%[2]s\r\n", protocol: (*smallnet.Protocols).Nex},
 	{name: "Finger", request: "%[3]s\r\n", good: "~", protocol: (*smallnet.Protocols).Finger},
 }
 
 // kinds are the kinds of replies that gophd makes, and for how many requests at once.
-var kinds = map[string]int{"/~ann/large/feed.xml": 100, "/~ann/large/": 12, "/~ann/": 12, "/reads": 12, "/prints": 12, "/maps/": 12, "/text.txt": 12,
-	"/large.bin": 12, "/robots.txt": 12, "/caps.txt": 12, "/about-robots": 12, "/feed.xml": 12, "/sitemap.xml": 12, "/sitemap-1.xml": 4,
+var kinds = map[string]int{"/~ann/large/feed.xml": 100, "/~ann/large/": 12, "/~ann/": 12,
+	"/reads": 12, "/prints": 12, "/maps/": 12, "/text.txt": 12,
+	"/large.bin": 12, "/robots.txt": 12, "/caps.txt": 12, "/about-robots": 12, "/feed.xml": 12,
+	"/sitemap.xml": 12, "/sitemap-1.xml": 4,
 	"/~ann/large/?page=%d": 16} // %d: each request its own
 
 // Each bound holds for whatever is made, over each front and for each host: when four
@@ -131,8 +141,11 @@ func TestAbuseBounds(t *testing.T) {
 			}
 			var addrs []string
 			for _, name := range hosts {
-				host := &answer.Host{Site: tree, Limiter: limiter, Cache: kept, Before: []answer.Source{prints{}}, Beside: []answer.Source{&feed.Feeds{}, &sitemap.Sitemaps{Site: tree}, reads{}}}
-				addrs = append(addrs, serve(t, host, name, f.protocol, netip.MustParsePrefix("127.0.0.1/32")))
+				host := &answer.Host{Site: tree, Limiter: limiter, Cache: kept,
+					Before: []answer.Source{prints{}},
+					Beside: []answer.Source{&feed.Feeds{}, &sitemap.Sitemaps{Site: tree}, reads{}}}
+				addrs = append(addrs, serve(t, host, name, f.protocol,
+					netip.MustParsePrefix("127.0.0.1/32")))
 			}
 			for sel, requests := range kinds {
 				if f.name == "Finger" && !strings.HasSuffix(sel, "ann/") {
@@ -147,10 +160,15 @@ func TestAbuseBounds(t *testing.T) {
 					if strings.Contains(sel, "%d") {
 						sel = fmt.Sprintf(sel, 1+i)
 					}
-					return proxied(addrs[i%len(hosts)], client(n), fmt.Sprintf(f.request, name, sel, strings.Trim(sel, "/~")), f.good)
+					return proxied(addrs[i%len(hosts)], client(n),
+						fmt.Sprintf(f.request, name, sel, strings.Trim(sel, "/~")), f.good)
 				}
 				t.Run(fmt.Sprint(sel[1:], ", ", f.name, ", cache ", cache>>20), func(t *testing.T) {
-					rush(t, requests, cache, func(n int) error { return ask(n, sel) }, func() error { return ask(fifth, "/~bob/") })
+					rush(t, requests, cache, func(n int) error {
+						return ask(n, sel)
+					}, func() error {
+						return ask(fifth, "/~bob/")
+					})
 				})
 			}
 		}
@@ -210,7 +228,8 @@ func rush(t *testing.T, requests int, cache int64, ask func(n int) error, other 
 		}
 	}
 	more := peak(t) - before
-	t.Logf("%d MiB more, %d of %d answered, %d of the fifth", more>>20, answered.Load(), requests, asked)
+	t.Logf("%d MiB more, %d of %d answered, %d of the fifth", more>>20, answered.Load(),
+		requests, asked)
 	if more > most+cache && !raceEnabled {
 		t.Errorf("%d MiB more memory", more>>20)
 	}
@@ -228,14 +247,20 @@ func proxied(addr string, client int, request, good string) error {
 	}
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(5 * time.Minute))
-	if _, err := fmt.Fprintf(c, "PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n%s", client+1, request); err != nil {
+	if _, err := fmt.Fprintf(c, "PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n%s", client+1,
+		request); err != nil {
 		return err
 	}
 	head := make([]byte, 12)
 	n, err := io.ReadFull(c, head)
-	if got := string(head[:n]); err == nil && slices.ContainsFunc([]string{"HTTP/1.1 503", "40 ", "5 Server", "Server busy", "3Server busy"}, func(busy string) bool { return strings.HasPrefix(got, busy) }) {
+	if got := string(head[:n]); err == nil &&
+		slices.ContainsFunc([]string{"HTTP/1.1 503", "40 ", "5 Server", "Server busy",
+			"3Server busy"}, func(busy string) bool {
+			return strings.HasPrefix(got, busy)
+		}) {
 		return errBusy
-	} else if err != nil || !strings.HasPrefix(got, good) || got[0] == menu.TypeError || strings.HasPrefix(got, "Not found") {
+	} else if err != nil || !strings.HasPrefix(got, good) || got[0] == menu.TypeError ||
+		strings.HasPrefix(got, "Not found") {
 		return fmt.Errorf("%.60q is answered with %q, %w", request, got, err)
 	}
 	_, err = io.Copy(io.Discard, c)

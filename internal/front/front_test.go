@@ -45,7 +45,8 @@ type hole struct {
 
 // parts are what names are made of: plain, with blanks, escapes, delimiters of URLs and
 // of markup, letters of other languages, and what is never served.
-var parts = []string{"a", "b.txt", "c d.txt", "e%41", "f?g", "h#i.txt", "j&k", "ü.txt", "l\"m", "n<o>", "~ann", "p.png", "2026-01-02-q.txt", "r.gmi", "s'", "t;u=v", "w+x.txt", "=y",
+var parts = []string{"a", "b.txt", "c d.txt", "e%41", "f?g", "h#i.txt", "j&k", "ü.txt", "l\"m",
+	"n<o>", "~ann", "p.png", "2026-01-02-q.txt", "r.gmi", "s'", "t;u=v", "w+x.txt", "=y",
 	".hidden", "z.cgi", "1", "0"}
 
 func (h *hole) serve(t *testing.T) {
@@ -58,25 +59,36 @@ func (h *hole) serve(t *testing.T) {
 	treetest.Run(t, s.Run)
 	h.snap, err = s.Snapshot(t.Context())
 	treetest.Must(t, err)
-	host := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965}, Before: h.before, Beside: []answer.Source{&feed.Feeds{HTML: web.Entry}}, Cache: answer.NewCache(1 << 20)}
+	host := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965}, Before: h.before,
+		Beside: []answer.Source{&feed.Feeds{HTML: web.Entry}}, Cache: answer.NewCache(1 << 20)}
 	h.at = map[string]string{}
-	for name, protocol := range map[string]func(*smallnet.Protocols) *server.Protocol{"gopher": nil, "gemini": (*smallnet.Protocols).Gemini, "spartan": (*smallnet.Protocols).Spartan, "nex": (*smallnet.Protocols).Nex} {
+	for name, protocol := range map[string]func(*smallnet.Protocols) *server.Protocol{"gopher": nil,
+		"gemini": (*smallnet.Protocols).Gemini, "spartan": (*smallnet.Protocols).Spartan,
+		"nex": (*smallnet.Protocols).Nex} {
 		h.at[name] = serve(t, host, "h", protocol)
 	}
 	h.at["http"] = h.at["gopher"]
 }
 
 // serve serves a host over one front.
-func serve(t *testing.T, host *answer.Host, name string, protocol func(*smallnet.Protocols) *server.Protocol, proxies ...netip.Prefix) (addr string) {
+func serve(t *testing.T, host *answer.Host, name string,
+	protocol func(*smallnet.Protocols) *server.Protocol, proxies ...netip.Prefix) (addr string) {
 	named := func(r *server.Request) *server.Request {
 		own := *r
 		own.Host, own.Port = name, 70
 		return &own
 	}
 	pages := &web.Pages{Host: host}
-	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return pages, named(r) }}
-	s := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: name, Port: 70, MaxConnsPerIP: -1, TrustProxy: proxies}
-	small := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host, *server.Request, bool) { return host, named(r), true }}
+	browsers := &web.HTTPServer{Site: func(r *server.Request, _ string) (http.Handler,
+		*server.Request) {
+		return pages, named(r)
+	}}
+	s := &server.Server{Handler: &gopher.Front{Host: host}, HTTP: browsers.Serve, Host: name,
+		Port: 70, MaxConnsPerIP: -1, TrustProxy: proxies}
+	small := &smallnet.Protocols{Hosts: func(r *server.Request, _ string) (*answer.Host,
+		*server.Request, bool) {
+		return host, named(r), true
+	}}
 	return treetest.Serve(t, func(ctx context.Context, l net.Listener) error {
 		if protocol == nil {
 			return s.Serve(ctx, l)
@@ -115,7 +127,8 @@ func (h *hole) fill(rng *rand.Rand, dir string, depth int) {
 				fmt.Fprintf(&b, "User-agent: %s\n", []string{"*", "webproxy", "mybot"}[rng.IntN(3)])
 			}
 			pattern := (&url.URL{Path: "/" + names[rng.IntN(len(names))]}).EscapedPath()
-			fmt.Fprintf(&b, "%s: %s%s\n", []string{"Disallow", "Disallow", "Allow"}[rng.IntN(3)], pattern, []string{"", "", "/"}[rng.IntN(3)]) // a final $ is beyond robots of Gemini, which a report says
+			fmt.Fprintf(&b, "%s: %s%s\n", []string{"Disallow", "Disallow", "Allow"}[rng.IntN(3)],
+				pattern, []string{"", "", "/"}[rng.IntN(3)]) // a final $ is beyond robots of Gemini, which a report says
 		}
 		h.files[dir+".robots"] = b.String()
 	}
@@ -164,7 +177,8 @@ func (h *hole) ask(front, path string) (r reply) {
 	switch front {
 	case "gopher":
 		r.body = h.exchange(front, plain+"\r\n")
-		r.served = !strings.HasPrefix(r.body, "3") || !strings.HasSuffix(r.body, "\terror.host\t1\r\n.\r\n")
+		r.served = !strings.HasPrefix(r.body, "3") ||
+			!strings.HasSuffix(r.body, "\terror.host\t1\r\n.\r\n")
 		r.page = r.served && strings.HasSuffix(r.body, "\r\n.\r\n")
 	case "gemini", "spartan":
 		request, ok := "gemini://h"+path+"\r\n", "20 "
@@ -177,17 +191,20 @@ func (h *hole) ask(front, path string) (r reply) {
 			_, r.to, _ = strings.Cut(head, " ")
 			r.to = strings.TrimPrefix(r.to, "gemini://h")
 		}
-		r.page = r.served && strings.Contains(head, "text/gemini") && !strings.HasSuffix(plain, ".gmi")
+		r.page = r.served && strings.Contains(head, "text/gemini") &&
+			!strings.HasSuffix(plain, ".gmi")
 	case "nex":
 		r.body = h.exchange(front, path+"\n")
 		r.served = r.body != "Not found: nothing here has that name\n"
 		r.page = strings.HasSuffix(plain, "/")
 	case "http":
 		for _, accept := range []string{"*/*", "text/html"} { // the page, if it is one of a menu
-			raw := h.exchange(front, "GET "+path+" HTTP/1.0\r\nHost: h\r\nAccept: "+accept+"\r\n\r\n")
+			raw := h.exchange(front,
+				"GET "+path+" HTTP/1.0\r\nHost: h\r\nAccept: "+accept+"\r\n\r\n")
 			head, body, _ := strings.Cut(raw, "\r\n\r\n")
 			r.body, r.served = body, strings.HasPrefix(head, "HTTP/1.0 200")
-			if to := regexp.MustCompile(`(?m)^Location: (.*)\r$`).FindStringSubmatch(head + "\r\n"); to != nil {
+			if to := regexp.MustCompile(`(?m)^Location: (.*)\r$`).FindStringSubmatch(head +
+				"\r\n"); to != nil {
 				r.to = to[1]
 			}
 			if !strings.HasSuffix(plain, "/") {
@@ -224,11 +241,14 @@ func TestPorts(t *testing.T) {
 	_, bound, _ := net.SplitHostPort(h.at["gemini"])
 	for _, row := range []struct{ front, request, want string }{
 		{"http", "GET /feed.xml HTTP/1.0\r\nHost: h\r\n\r\n", "http://h/2026-01-02-a.txt"},
-		{"http", "GET /feed.xml HTTP/1.0\r\nHost: h:8080\r\n\r\n", "http://h:8080/2026-01-02-a.txt"},
-		{"http", "GET /2026-01-02-a.txt HTTP/1.0\r\nHost: h:80\r\nAccept: text/html\r\n\r\n", "http://h/2026-01-02-a.txt"},
+		{"http", "GET /feed.xml HTTP/1.0\r\nHost: h:8080\r\n\r\n",
+			"http://h:8080/2026-01-02-a.txt"},
+		{"http", "GET /2026-01-02-a.txt HTTP/1.0\r\nHost: h:80\r\nAccept: text/html\r\n\r\n",
+			"http://h/2026-01-02-a.txt"},
 		{"http", "GET /feed.xml HTTP/1.0\r\n\r\n", "http://h:70/2026-01-02-a.txt"},
 		{"gemini", "gemini://h/feed.xml\r\n", "gemini://h/2026-01-02-a.txt"},
-		{"gemini", "gemini://h:" + bound + "/feed.xml\r\n", "gemini://h:" + bound + "/2026-01-02-a.txt"},
+		{"gemini", "gemini://h:" + bound + "/feed.xml\r\n",
+			"gemini://h:" + bound + "/2026-01-02-a.txt"},
 		{"gopher", "/feed.xml\r\n", "gopher://h/0/2026-01-02-a.txt"},
 	} {
 		if got := h.exchange(row.front, row.request); !strings.Contains(got, `"`+row.want+`"`) {
@@ -251,7 +271,8 @@ func links(front, page string) (list []string) {
 	for _, m := range link[front].FindAllStringSubmatch(page, -1) {
 		to := m[1]
 		if front == "http" {
-			to = strings.NewReplacer("&amp;", "&", "&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+").Replace(to)
+			to = strings.NewReplacer("&amp;", "&", "&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;",
+				">", "&#43;", "+").Replace(to)
 		}
 		list = append(list, cmp.Or(strings.Split(to, "#")[0], "/"))
 	}
@@ -278,7 +299,8 @@ func TestOneTreeOverAllFronts(t *testing.T) {
 			for front := range h.at {
 				got := h.follow(front, selector.URIPath(sel))
 				if got.served != want.served {
-					t.Errorf("%s: %q is served: %v; over Gopher: %v", front, sel, got.served, want.served)
+					t.Errorf("%s: %q is served: %v; over Gopher: %v", front, sel,
+						got.served, want.served)
 				}
 				isFile := want.served && !want.page && !strings.HasSuffix(sel, "/")
 				if isFile && got.body != want.body && sel != "/caps.txt" {
@@ -321,7 +343,8 @@ func (h *hole) robots() {
 	}
 	overGemini := kennedy.Read([]byte(h.ask("gemini", "/robots.txt").body))
 	overHTTP := robots.Parse(robots.RFC9309, []byte(h.ask("http", "/robots.txt").body))
-	twoKinds := overHTTP.For(robots.Robot{Names: []string{"somebot"}, Categories: []string{"webproxy", "indexer"}})
+	twoKinds := overHTTP.For(robots.Robot{Names: []string{"somebot"},
+		Categories: []string{"webproxy", "indexer"}})
 	if !bytes.Equal([]byte(file), h.snap.Robots) {
 		h.t.Errorf("robots.txt is another file: %s", file)
 	}
@@ -336,7 +359,8 @@ func (h *hole) robots() {
 		if denied && other != path && overHTTP.Allowed("*", other) && h.ask("http", other).served {
 			h.t.Errorf("HTTP: %q is denied, and robots may fetch %s, which is served", sel, other)
 		}
-		if denied && other != path && overGemini.Allowed("somebot", other) && h.ask("gemini", other).served {
+		if denied && other != path && overGemini.Allowed("somebot", other) &&
+			h.ask("gemini", other).served {
 			h.t.Errorf("Gemini: %q is denied, and robots may fetch %s, which is served", sel, other)
 		}
 		if allowed := overHTTP.Allowed("*", path); allowed == denied {
@@ -353,10 +377,12 @@ func (h *hole) robots() {
 
 // An apostrophe may be escaped or not in a URL. To robots these are two paths.
 func TestSpellingsOfDeniedPaths(t *testing.T) {
-	h := &hole{files: map[string]string{"it's/.robots": "Disallow: /\n", "it's/x.txt": "x", "it's all/x.txt": "x"}}
+	h := &hole{files: map[string]string{"it's/.robots": "Disallow: /\n", "it's/x.txt": "x",
+		"it's all/x.txt": "x"}}
 	h.serve(t)
 	h.robots()
-	for path, served := range map[string]bool{"/it's/x.txt": true, "/it%27s/x.txt": false, "/it%27s%20all/x.txt": true} {
+	for path, served := range map[string]bool{"/it's/x.txt": true, "/it%27s/x.txt": false,
+		"/it%27s%20all/x.txt": true} {
 		for _, front := range []string{"gemini", "spartan", "http"} {
 			if r := h.ask(front, path); r.served != served || !served && r.to != "/it's/x.txt" {
 				t.Errorf("%s: %s: %+v", front, path, r)

@@ -57,8 +57,12 @@ var tags = regexp.MustCompile(`<[^>]*>`)
 // the title is the same everywhere.
 func TestTextsWhole(t *testing.T) {
 	h := &hole{files: map[string]string{}}
-	dir := func(i int) string { return fmt.Sprintf("/d%d/", i/10) } // a feed has the whole text of its newest entries
-	name := func(i int) string { return fmt.Sprintf("2026-01-%02d-text%d%s", i%28+1, i, wholeTexts[i].suffix) }
+	dir := func(i int) string {
+		return fmt.Sprintf("/d%d/", i/10)
+	} // a feed has the whole text of its newest entries
+	name := func(i int) string {
+		return fmt.Sprintf("2026-01-%02d-text%d%s", i%28+1, i, wholeTexts[i].suffix)
+	}
 	for i, x := range wholeTexts {
 		h.files[strings.TrimPrefix(dir(i), "/")+name(i)] = x.text
 	}
@@ -69,29 +73,37 @@ func TestTextsWhole(t *testing.T) {
 		if title == "" {
 			title = name(i)
 		}
-		page := h.exchange("http", "GET "+dir(i)+name(i)+" HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n")
+		page := h.exchange("http",
+			"GET "+dir(i)+name(i)+" HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n")
 		if !strings.Contains(page, "<title>"+html.EscapeString(title)+"</title>") {
-			t.Errorf("%q: the title is %q, want %q", x.text, regexp.MustCompile("<title>.*</title>").FindString(page), title)
+			t.Errorf("%q: the title is %q, want %q", x.text,
+				regexp.MustCompile("<title>.*</title>").FindString(page), title)
 		}
-		if listed := "=> " + dir(i) + name(i) + " " + name(i)[:10] + " " + x.title + "\n"; x.title != "" && !strings.Contains(menu, listed) {
+		if listed := "=> " + dir(i) + name(i) + " " + name(i)[:10] + " " + x.title +
+			"\n"; x.title != "" && !strings.Contains(menu, listed) {
 			t.Errorf("%q is not listed as %q", x.text, listed)
 		}
 		shown := map[string]string{"page": html.UnescapeString(tags.ReplaceAllString(page[strings.Index(page, "<main>"):strings.Index(page, "</main>")], ""))}
-		if _, entry, ok := strings.Cut(feed, "<id>tag:h,2026-01-"+name(i)[8:10]+":"+dir(i)+name(i)); ok {
+		if _, entry, ok := strings.Cut(feed,
+			"<id>tag:h,2026-01-"+name(i)[8:10]+":"+dir(i)+name(i)); ok {
 			entry, _, _ = strings.Cut(entry, "</entry>")
 			_, entry, _ = strings.Cut(entry, "<content")
 			shown["entry"] = html.UnescapeString(tags.ReplaceAllString(html.UnescapeString(entry), "")) + title // which the entry has
 		} else if x.suffix != ".html" {
 			t.Errorf("%s is not in the feed", name(i))
 		}
-		if isSource := answer.IsSource(name(i), strings.Split(x.text, "\n")[0]) && x.suffix != ".html"; isSource && !strings.Contains(shown["page"], x.text) {
-			t.Errorf("what is copied from the page of %q is another text:\n%s", x.text, shown["page"])
+		if isSource := answer.IsSource(name(i), strings.Split(x.text, "\n")[0]) &&
+			x.suffix != ".html"; isSource && !strings.Contains(shown["page"], x.text) {
+			t.Errorf("what is copied from the page of %q is another text:\n%s",
+				x.text, shown["page"])
 		}
 		for where, text := range shown {
 			for line := range strings.Lines(x.text) {
 				line = strings.TrimRight(line, "\n")
 				if isMarked := x.suffix == ".md" || x.suffix == ".gmi"; isMarked {
-					line = strings.Trim(strings.NewReplacer("`", "", "- [ ] ", "", "- [x] ", "", "=> https://h.example/ ", "", "* item", "item", "*short*", "short", "[my *hole*](gopher://h.example)", "my hole").Replace(line), "#> ")
+					line = strings.Trim(strings.NewReplacer("`", "", "- [ ] ", "", "- [x] ", "",
+						"=> https://h.example/ ", "", "* item", "item", "*short*", "short",
+						"[my *hole*](gopher://h.example)", "my hole").Replace(line), "#> ")
 				} else if line == strings.Repeat("=", 10) && where == "page" && x.title != "" {
 					continue // above or below the heading
 				}

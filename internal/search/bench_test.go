@@ -27,19 +27,23 @@ func TestLarge(t *testing.T) {
 	x, began, cpu := openIndex(t, dir, 1<<30), time.Now(), spent()
 	for i := range n {
 		name := fmt.Sprintf("top%d/%d", i%50, i)
-		treetest.Must(t, x.Put(Text{Name: name, Title: "text " + name, Body: sample(uint64(i), 2<<10)}))
+		treetest.Must(t, x.Put(Text{Name: name, Title: "text " + name,
+			Body: sample(uint64(i), 2<<10)}))
 		if x.Due() {
 			treetest.Must(t, x.Commit())
 		}
 	}
 	treetest.Must(t, x.Commit())
-	t.Logf("%d texts: built in %v, CPU %v, %+v, resident %d MiB", n, time.Since(began), spent()-cpu, x.Stats(), rss()>>20)
+	t.Logf("%d texts: built in %v, CPU %v, %+v, resident %d MiB", n, time.Since(began), spent()-cpu,
+		x.Stats(), rss()>>20)
 	treetest.Must(t, x.Close())
 	began = time.Now()
 	x = openIndex(t, dir, 1<<30)
 	t.Logf("opened again in %v", time.Since(began))
-	for _, q := range []string{vocabulary(0), vocabulary(0) + " " + vocabulary(1), vocabulary(0)[:2] + "*", vocabulary(0) + " in:top7",
-		fmt.Sprintf("%q", vocabulary(0)+" "+vocabulary(1)), fmt.Sprintf("%q", vocabulary(2)+" "+vocabulary(0)+" "+vocabulary(3)), vocabulary(70_000),
+	for _, q := range []string{vocabulary(0), vocabulary(0) + " " + vocabulary(1),
+		vocabulary(0)[:2] + "*", vocabulary(0) + " in:top7",
+		fmt.Sprintf("%q", vocabulary(0)+" "+vocabulary(1)),
+		fmt.Sprintf("%q", vocabulary(2)+" "+vocabulary(0)+" "+vocabulary(3)), vocabulary(70_000),
 		strings.Repeat(`"`+vocabulary(0)+" "+vocabulary(1)+`" `, 300), phrases(8), "xkota"} {
 		var times []time.Duration
 		var a Results
@@ -50,7 +54,8 @@ func TestLarge(t *testing.T) {
 			times = append(times, time.Since(began))
 		}
 		slices.Sort(times)
-		t.Logf("%-24.24s %6d texts, %2d results, median %v, worst %v, CPU %v", q, a.Total, len(a.Names), times[10], times[20], (spent()-cpu)/21)
+		t.Logf("%-24.24s %6d texts, %2d results, median %v, worst %v, CPU %v", q, a.Total,
+			len(a.Names), times[10], times[20], (spent()-cpu)/21)
 	}
 }
 

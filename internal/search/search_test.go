@@ -147,11 +147,13 @@ func TestFound(t *testing.T) {
 	if !l.ask(t, "…").Empty || !l.ask(t, "-fox").Empty || l.ask(t, "cat").Empty {
 		t.Error("Empty does not tell a query without words")
 	}
-	if _, hits := l.ask(t, "quick br*").Excerpt("a\nThe quick brown fox"); !slices.Equal(hits, []Span{{4, 9}, {10, 15}}) {
+	if _, hits := l.ask(t, "quick br*").Excerpt("a\nThe quick brown fox"); !slices.Equal(hits,
+		[]Span{{4, 9}, {10, 15}}) {
 		t.Errorf("hits %v", hits)
 	}
 	// Characters of a phrase are one hit.
-	if line, hits := l.ask(t, "搜索引擎").Excerpt("中文搜索引擎。\n"); len(hits) != 1 || line[hits[0].From:hits[0].To] != "搜索引擎" {
+	if line, hits := l.ask(t, "搜索引擎").Excerpt("中文搜索引擎。\n"); len(hits) != 1 ||
+		line[hits[0].From:hits[0].To] != "搜索引擎" {
 		t.Errorf("hits %v in %q", hits, line)
 	}
 }
@@ -167,10 +169,13 @@ func TestRank(t *testing.T) {
 		"a/b2/in": "deep",
 		"~ann/in": "deep",
 	})
-	if got, want := l.ask(t, "gopher").Names, []string{"gopher", "twice", "short", "long"}; !slices.Equal(got, want) {
+	if got, want := l.ask(t, "gopher").Names,
+		[]string{"gopher", "twice", "short", "long"}; !slices.Equal(got, want) {
 		t.Errorf("ranked %q, want %q", got, want)
 	}
-	for query, want := range map[string]string{"deep in:a": "a/b/in a/b2/in", "deep in:/a/b/": "a/b/in", "in:~ann deep": "~ann/in", "deep in:~ann in:a/b": "a/b/in ~ann/in"} {
+	for query, want := range map[string]string{"deep in:a": "a/b/in a/b2/in",
+		"deep in:/a/b/": "a/b/in", "in:~ann deep": "~ann/in",
+		"deep in:~ann in:a/b": "a/b/in ~ann/in"} {
 		got := l.ask(t, query).Names
 		if slices.Sort(got); strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
@@ -181,7 +186,10 @@ func TestRank(t *testing.T) {
 	}
 	odd := func(name string) bool { return (name[len(name)-1]-'0')%2 == 1 }
 	r, _ := l.Search(t.Context(), Query{Text: "page", Page: 2, Allowed: odd})
-	if len(r.Names) != PerPage || r.Total < 500 || r.Total > 550 || r.More || !slices.ContainsFunc(r.Names, odd) || slices.ContainsFunc(r.Names, func(n string) bool { return !odd(n) }) {
+	if len(r.Names) != PerPage || r.Total < 500 || r.Total > 550 || r.More ||
+		!slices.ContainsFunc(r.Names, odd) || slices.ContainsFunc(r.Names, func(n string) bool {
+		return !odd(n)
+	}) {
 		t.Errorf("page 2: %d of %d, more %v: %q", len(r.Names), r.Total, r.More, r.Names)
 	}
 	if r := l.ask(t, "page"); r.Total != 1000 || !r.More {
@@ -192,7 +200,9 @@ func TestRank(t *testing.T) {
 // The words past the sixteenth do not count, and a repeated part is one.
 func TestLongQuery(t *testing.T) {
 	l := newLibrary(t, map[string]string{"a": "one two three"})
-	for query, want := range map[string]bool{"one two": false, strings.Repeat(`"one two" `, 20): false, "one two " + numbered(14): false, "one two " + numbered(15): true, `"` + numbered(17) + `"`: true} {
+	for query, want := range map[string]bool{"one two": false,
+		strings.Repeat(`"one two" `, 20): false, "one two " + numbered(14): false,
+		"one two " + numbered(15): true, `"` + numbered(17) + `"`: true} {
 		if r := l.ask(t, query); r.Cut != want {
 			t.Errorf("%s: cut %v", query, r.Cut)
 		}
@@ -241,7 +251,8 @@ func TestFull(t *testing.T) {
 	x := openIndex(t, t.TempDir(), limit)
 	defer func() { _ = x.Close() }()
 	texts := func(top string) (n int) {
-		treetest.Must(t, x.row(t.Context(), "SELECT count(*) FROM doc WHERE top = ?", []byte(top)).Scan(&n))
+		treetest.Must(t, x.row(t.Context(), "SELECT count(*) FROM doc WHERE top = ?",
+			[]byte(top)).Scan(&n))
 		return n
 	}
 	if left := fill(t, x, "greedy", 500); left < 100 {
@@ -331,7 +342,8 @@ func TestHostileTexts(t *testing.T) {
 		"bytes": strings.Repeat("\xff\x80\xe0\x00", 1<<18),
 		"title": "",
 	} {
-		if err := x.Put(Text{Name: name, Title: strings.Repeat(name+" \xff", 1000), Body: text}); err != nil {
+		if err := x.Put(Text{Name: name, Title: strings.Repeat(name+" \xff", 1000),
+			Body: text}); err != nil {
 			t.Fatal(name, err)
 		}
 	}
@@ -362,7 +374,8 @@ func TestChanges(t *testing.T) {
 		defer func() { _ = l.Close() }()
 		word := rapid.SampledFrom([]string{"a", "b", "ab", "abc", "ö", "Ö", "東", "京"})
 		text := rapid.Custom(func(t *rapid.T) string {
-			return strings.Join(rapid.SliceOfN(word, 0, 8).Draw(t, "words"), rapid.SampledFrom([]string{" ", "\n", "-"}).Draw(t, "between"))
+			return strings.Join(rapid.SliceOfN(word, 0, 8).Draw(t, "words"),
+				rapid.SampledFrom([]string{" ", "\n", "-"}).Draw(t, "between"))
 		})
 		for range rapid.IntRange(1, 20).Draw(t, "changes") {
 			name := rapid.SampledFrom([]string{"1", "2", "d/3", "\xff/4"}).Draw(t, "name")
@@ -405,7 +418,9 @@ func holds(text, word string) bool {
 	if r, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Han, r) {
 		return strings.Contains(text, word)
 	}
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) || unicode.Is(unicode.Han, r) }) {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) || unicode.Is(unicode.Han, r)
+	}) {
 		if strings.EqualFold(w, word) || strings.EqualFold(w, "ö") && word == "o" {
 			return true
 		}
@@ -476,7 +491,8 @@ func TestDamaged(t *testing.T) {
 		}
 		treetest.Must(t, x.Close())
 	}
-	for _, damage := range []string{"this is no database", strings.Repeat("SQLite format 3\x00", 1000)} {
+	for _, damage := range []string{"this is no database",
+		strings.Repeat("SQLite format 3\x00", 1000)} {
 		dir := t.TempDir()
 		treetest.Must(t, os.WriteFile(filepath.Join(dir, file), []byte(damage), 0o600))
 		x := openIndex(t, dir, 0)
@@ -504,7 +520,8 @@ func TestDamaged(t *testing.T) {
 
 // The index knows what lies in a directory, and forgets it.
 func TestDirectories(t *testing.T) {
-	l := newLibrary(t, map[string]string{"/": "", "a": "", "d/": "", "d/a": "", "d/e/": "", "d/e/f": "", "d0": "", "d-x/y": ""})
+	l := newLibrary(t, map[string]string{"/": "", "a": "", "d/": "", "d/a": "", "d/e/": "",
+		"d/e/f": "", "d0": "", "d-x/y": ""})
 	is := func(dir, want string) {
 		t.Helper()
 		marks, err := l.Directory(dir, nil)
@@ -567,7 +584,12 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, query string) {
 		l := newLibrary(t, map[string]string{"/a": text, "/b": "other"})
 		defer func() { _ = l.Close() }()
-		if line, hits := l.ask(t, query).Excerpt(text); !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 || len(hits) > 0 && hits[len(hits)-1].To > len(line) || !slices.IsSortedFunc(hits, func(a, b Span) int { return a.From - b.To }) {
+		if line, hits := l.ask(t, query).Excerpt(text); !utf8.ValidString(line) ||
+			strings.ContainsFunc(line, unicode.IsControl) || len(line) > maxLine+8 ||
+			len(hits) > 0 && hits[len(hits)-1].To > len(line) ||
+			!slices.IsSortedFunc(hits, func(a, b Span) int {
+				return a.From - b.To
+			}) {
 			t.Fatalf("line %q, hits %v", line, hits)
 		}
 		if len(text) > 2000 {

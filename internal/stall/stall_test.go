@@ -35,7 +35,9 @@ func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		var changes atomic.Int32
-		g := &Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Changed: func() { changes.Add(1) }}
+		g := &Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Changed: func() {
+			changes.Add(1)
+		}}
 		dir, other := begin(t, g, "a/b"), begin(t, g, "a/b")
 		begin(t, g, "quick").Leave()
 		time.Sleep(DefaultTimeout / 2)
@@ -43,7 +45,8 @@ func TestEnter(t *testing.T) {
 			t.Error("taken as unanswered too early")
 		}
 		time.Sleep(DefaultTimeout)
-		for name, want := range map[string]bool{"a/b": true, "a/b/c": true, "a/bc": false, "a": false, ".": false, "quick": false} {
+		for name, want := range map[string]bool{"a/b": true, "a/b/c": true, "a/bc": false,
+			"a": false, ".": false, "quick": false} {
 			if unanswered(g, name) != want {
 				t.Errorf("%s is taken as unanswered: %v", name, !want)
 			}
@@ -63,7 +66,8 @@ func TestEnter(t *testing.T) {
 		if unanswered(g, "a/b") || changes.Load() != 2 {
 			t.Errorf("unanswered, or told %d times", changes.Load())
 		}
-		if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "name=a/b") {
+		if lines := strings.Count(log.String(), "\n"); lines != 2 ||
+			!strings.Contains(log.String(), "name=a/b") {
 			t.Errorf("log:\n%s", log.String())
 		}
 	})
@@ -182,20 +186,24 @@ func TestTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Guard
 		for _, guard := range []*Guard{nil, &g} {
-			if n, err := do(guard, "x", func() (int, error) { return 7, nil }); n != 7 || err != nil {
+			if n, err := do(guard, "x", func() (int, error) {
+				return 7, nil
+			}); n != 7 || err != nil {
 				t.Errorf("%d, %v", n, err)
 			}
 		}
 		began, release := time.Now(), make(chan struct{})
 		wait := func() error { <-release; return nil }
-		if err := check(&g, "slow", wait); !errors.Is(err, Err) || time.Since(began) != DefaultTimeout {
+		if err := check(&g, "slow", wait); !errors.Is(err, Err) ||
+			time.Since(began) != DefaultTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		began = time.Now()
 		if err := check(&g, "slow/too", wait); !errors.Is(err, Err) || time.Since(began) != 0 {
 			t.Errorf("below: %v after %v", err, time.Since(began))
 		}
-		if err := check(&g, "another", wait); !errors.Is(err, Err) || time.Since(began) > DefaultTimeout/10 {
+		if err := check(&g, "another", wait); !errors.Is(err, Err) ||
+			time.Since(began) > DefaultTimeout/10 {
 			t.Errorf("another: %v after %v", err, time.Since(began))
 		}
 		close(release)
@@ -254,7 +262,10 @@ func TestStop(t *testing.T) {
 		release := make(chan struct{})
 		time.AfterFunc(time.Second, g.Stop)
 		began := time.Now()
-		if err := check(&g, "x", func() error { <-release; return nil }); !errors.Is(err, ErrStopped) || time.Since(began) != time.Second {
+		if err := check(&g, "x", func() error {
+			<-release
+			return nil
+		}); !errors.Is(err, ErrStopped) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		close(release)

@@ -40,7 +40,8 @@ func TestHeavyAreKept(t *testing.T) {
 		for _, c := range top.List(10) {
 			kept[c.Key] = c.Times
 			if c.Times < exact[c.Key] {
-				t.Errorf("seed %d: %d is counted %d times, came %d", seed, c.Key, c.Times, exact[c.Key])
+				t.Errorf("seed %d: %d is counted %d times, came %d", seed, c.Key,
+					c.Times, exact[c.Key])
 			}
 		}
 		for key, n := range exact {

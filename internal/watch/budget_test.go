@@ -60,8 +60,11 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 	run(t, w, m)
 	before := added.Load()
 	for i := range 40 {
-		must(t, os.Rename(filepath.Join(root, "u", fmt.Sprintf("a%d", i)), filepath.Join(root, "u", fmt.Sprintf("a%d", i+1))))
-		treetest.Until(t, "the new name is watched", func() bool { return w.watched(fmt.Sprintf("u/a%d", i+1)) })
+		must(t, os.Rename(filepath.Join(root, "u", fmt.Sprintf("a%d", i)),
+			filepath.Join(root, "u", fmt.Sprintf("a%d", i+1))))
+		treetest.Until(t, "the new name is watched", func() bool {
+			return w.watched(fmt.Sprintf("u/a%d", i+1))
+		})
 		if !w.watched("other/7") {
 			t.Fatal("others are not watched meanwhile")
 		}
@@ -70,7 +73,9 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 		t.Errorf("%d watches were added for 40 renames", n)
 	}
 	for _, b := range m.batches()[1:] {
-		if b.All || slices.ContainsFunc(b.Dirs, func(d string) bool { return strings.HasPrefix(d, "other") }) {
+		if b.All || slices.ContainsFunc(b.Dirs, func(d string) bool {
+			return strings.HasPrefix(d, "other")
+		}) {
 			t.Errorf("others are read again: %+v", b)
 		}
 	}
@@ -86,7 +91,9 @@ func TestRenameTakesAllBelowAlong(t *testing.T) {
 	run(t, w, m)
 	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "d", "e")))
 	must(t, os.MkdirAll(filepath.Join(root, "a", "b"), 0o755))
-	treetest.Until(t, "both are watched", func() bool { return w.watched("d/e/b/c") && w.watched("a/b") && !w.watched("a/b/c") })
+	treetest.Until(t, "both are watched", func() bool {
+		return w.watched("d/e/b/c") && w.watched("a/b") && !w.watched("a/b/c")
+	})
 	write(t, filepath.Join(root, "d/e/b/c/f"), "1")
 	write(t, filepath.Join(root, "a/b/f"), "1")
 	treetest.Until(t, "changes in both are found", m.fresh)
@@ -116,7 +123,8 @@ func TestStormIsCompared(t *testing.T) {
 	t.Parallel()
 	root := makeTree(t, "storm/dir", "calm")
 	var log logged
-	w := &Watcher{Root: root, Poll: -1, quick: time.Second, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	w := &Watcher{Root: root, Poll: -1, quick: time.Second,
+		Log: slog.New(slog.NewTextHandler(&log, nil))}
 	storm := make(chan fsnotify.Event)
 	w.open = func() (*eventSource, error) {
 		s, err := patient()
@@ -142,19 +150,26 @@ func TestStormIsCompared(t *testing.T) {
 	}
 	m := newMirror(root)
 	run(t, w, m)
-	treetest.Until(t, "both are watched", func() bool { return w.watched("storm/dir") && w.watched("calm") })
+	treetest.Until(t, "both are watched", func() bool {
+		return w.watched("storm/dir") && w.watched("calm")
+	})
 	treetest.Until(t, "the storm is noticed", func() bool {
 		for range maxEvents {
-			storm <- fsnotify.Event{Name: filepath.Join(root, "storm", "dir", "f"), Op: fsnotify.Write}
+			storm <- fsnotify.Event{Name: filepath.Join(root, "storm", "dir", "f"),
+				Op: fsnotify.Write}
 		}
 		return log.count("directory=storm") == 1
 	})
-	treetest.Until(t, "others are watched", func() bool { return w.watched("calm") && w.watched(".") })
+	treetest.Until(t, "others are watched", func() bool {
+		return w.watched("calm") && w.watched(".")
+	})
 	write(t, filepath.Join(root, "calm", "f"), "1")
 	write(t, filepath.Join(root, "storm", ".robots"), "1")
 	must(t, os.MkdirAll(filepath.Join(root, "storm", "x", "y"), 0o755))
 	treetest.Until(t, "changes in both are found", m.fresh)
-	treetest.Until(t, "it is watched again", func() bool { return w.watched("storm/dir") && w.watched("storm/x/y") })
+	treetest.Until(t, "it is watched again", func() bool {
+		return w.watched("storm/dir") && w.watched("storm/x/y")
+	})
 	if n := log.count("is not watched"); n != 1 {
 		t.Errorf("told %d times:\n%s", n, log.buf.String())
 	}
@@ -167,16 +182,21 @@ func TestSharesOfWatches(t *testing.T) {
 	root := makeTree(t, "a/b", "c/d")
 	var added, held atomic.Int64
 	var log logged
-	w := &Watcher{Root: root, Poll: -1, open: counting(&added, &held, 100), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	w := &Watcher{Root: root, Poll: -1, open: counting(&added, &held, 100),
+		Log: slog.New(slog.NewTextHandler(&log, nil))}
 	w.quick = time.Hour // rounds, which alone find what happens in a directory that is not watched, and pauses as long as ever
 	m := newMirror(root)
 	run(t, w, m)
 	for i := range 150 {
 		must(t, os.MkdirAll(filepath.Join(root, "greedy", fmt.Sprint(i)), 0o755))
 	}
-	treetest.Until(t, "the greedy one is not watched", func() bool { return log.count("directory=greedy") == 1 })
+	treetest.Until(t, "the greedy one is not watched", func() bool {
+		return log.count("directory=greedy") == 1
+	})
 	must(t, os.MkdirAll(filepath.Join(root, "a", "late"), 0o755))
-	treetest.Until(t, "others are watched", func() bool { return w.watched("a/b") && w.watched("c/d") && w.watched("a/late") })
+	treetest.Until(t, "others are watched", func() bool {
+		return w.watched("a/b") && w.watched("c/d") && w.watched("a/late")
+	})
 	treetest.Until(t, "all is found", m.fresh)
 	if w.watched("greedy") || w.watched("greedy/7") {
 		t.Error("the greedy one is watched")
@@ -200,13 +220,19 @@ func TestTrees(t *testing.T) {
 	}
 	m.trees = func() []string { return []string{"~ann", "deep/er", "~bob"} }
 	run(t, w, m)
-	treetest.Until(t, "all are watched", func() bool { return w.watched("~ann/x/y") && w.watched("deep/er/x/y") && !w.watched("~ann/hidden") })
+	treetest.Until(t, "all are watched", func() bool {
+		return w.watched("~ann/x/y") && w.watched("deep/er/x/y") && !w.watched("~ann/hidden")
+	})
 	write(t, filepath.Join(other, "x", "y", "f"), "1")
 	must(t, os.MkdirAll(filepath.Join(other, "x", "z"), 0o755))
 	treetest.Until(t, "changes are found under both names", m.fresh)
-	treetest.Until(t, "and watched", func() bool { return w.watched("~ann/x/z") && w.watched("deep/er/x/z") })
+	treetest.Until(t, "and watched", func() bool {
+		return w.watched("~ann/x/z") && w.watched("deep/er/x/z")
+	})
 	must(t, os.Rename(filepath.Join(other, "x"), filepath.Join(other, "w")))
-	treetest.Until(t, "a rename is found under both names", func() bool { return m.fresh() && w.watched("~ann/w/y") && w.watched("deep/er/w/y") })
+	treetest.Until(t, "a rename is found under both names", func() bool {
+		return m.fresh() && w.watched("~ann/w/y") && w.watched("deep/er/w/y")
+	})
 
 	bob := makeTree(t, "b")
 	must(t, w.SetTrees(map[string]string{"~ann": other, "~bob": bob}))
@@ -220,7 +246,11 @@ func TestTrees(t *testing.T) {
 	must(t, os.Rename(bob, bob+".old"))
 	must(t, os.MkdirAll(filepath.Join(bob, "new"), 0o755))
 	w.Replaced("~bob")
-	treetest.Until(t, "the new directory is watched", func() bool { return w.watched("~bob/new") && m.fresh() })
+	treetest.Until(t, "the new directory is watched", func() bool {
+		return w.watched("~bob/new") && m.fresh()
+	})
 	must(t, w.SetTrees(nil))
-	treetest.Until(t, "what a tree hid shows again", func() bool { return w.watched("~ann/hidden") && !w.watched("~bob") })
+	treetest.Until(t, "what a tree hid shows again", func() bool {
+		return w.watched("~ann/hidden") && !w.watched("~bob")
+	})
 }

@@ -22,12 +22,13 @@ import (
 func TestWatchesAgain(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	w := &Watcher{Root: makeTree(t), Poll: -1, quick: 50 * time.Millisecond, open: func() (*eventSource, error) {
-		if asked.Add(1) == 1 {
-			return nil, fmt.Errorf("new: %w", syscall.EMFILE)
-		}
-		return patient()
-	}}
+	w := &Watcher{Root: makeTree(t), Poll: -1, quick: 50 * time.Millisecond,
+		open: func() (*eventSource, error) {
+			if asked.Add(1) == 1 {
+				return nil, fmt.Errorf("new: %w", syscall.EMFILE)
+			}
+			return patient()
+		}}
 	m := newMirror(w.Root)
 	run(t, w, m)
 	must(t, os.Mkdir(filepath.Join(w.Root, "a"), 0o755))
@@ -44,7 +45,10 @@ func TestAnnotationsWithoutEvents(t *testing.T) {
 	root := makeTree(t, "a", "b/c")
 	write(t, filepath.Join(root, "a", ".robots"), "1")
 	var log logged
-	w := &Watcher{Root: root, Poll: -1, quick: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil)), open: func() (*eventSource, error) { return nil, syscall.EMFILE }}
+	w := &Watcher{Root: root, Poll: -1, quick: 10 * time.Millisecond,
+		Log: slog.New(slog.NewTextHandler(&log, nil)), open: func() (*eventSource, error) {
+			return nil, syscall.EMFILE
+		}}
 	m := newMirror(root)
 	run(t, w, m)
 	for i, name := range []string{"a/.robots", "b/c/.robots", "b/d/.robots", "a/.robots"} {
@@ -62,7 +66,12 @@ func TestAnnotationsWithoutEvents(t *testing.T) {
 func TestLookReads(t *testing.T) {
 	t.Parallel()
 	batches := make(chan Batch, 10)
-	w := &Watcher{Root: makeTree(t, "a/b"), Poll: -1, quick: -1, open: func() (*eventSource, error) { return nil, syscall.EMFILE }, Changed: func(b Batch) { batches <- b }}
+	w := &Watcher{Root: makeTree(t, "a/b"), Poll: -1, quick: -1,
+		open: func() (*eventSource, error) {
+			return nil, syscall.EMFILE
+		}, Changed: func(b Batch) {
+			batches <- b
+		}}
 	go func() { _ = w.Run(t.Context()) }()
 	<-batches
 	w.Look("a/b")

@@ -37,7 +37,8 @@ type mirror struct {
 }
 
 func newMirror(root string) *mirror {
-	return &mirror{root: root, read: readDir, dirs: make(map[string]map[string]string), all: make(chan struct{}, 10000)}
+	return &mirror{root: root, read: readDir, dirs: make(map[string]map[string]string),
+		all: make(chan struct{}, 10000)}
 }
 
 // watched reports whether a directory is watched, and no event has said that it is gone.
@@ -57,10 +58,14 @@ func (m *mirror) changed(b Batch) {
 	} else if b.All {
 		own := reachable(func(dir string) (map[string]string, bool) { return m.read(m.root, dir) })
 		inTree := func(dir string, _ map[string]string) bool {
-			return slices.ContainsFunc(m.others(), func(top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") })
+			return slices.ContainsFunc(m.others(), func(top string) bool {
+				return dir == top || strings.HasPrefix(dir, top+"/")
+			})
 		}
 		maps.DeleteFunc(own, inTree)
-		maps.DeleteFunc(m.dirs, func(dir string, names map[string]string) bool { return !inTree(dir, names) })
+		maps.DeleteFunc(m.dirs, func(dir string, names map[string]string) bool {
+			return !inTree(dir, names)
+		})
 		maps.Copy(m.dirs, own)
 	}
 	if b.All {
@@ -114,7 +119,9 @@ func (m *mirror) batches() []Batch {
 
 // walk is the fresh walk that the mirror is compared with.
 func (m *mirror) walk() map[string]map[string]string {
-	return reachable(func(dir string) (map[string]string, bool) { return m.read(m.root, dir) }, m.others()...)
+	return reachable(func(dir string) (map[string]string, bool) {
+		return m.read(m.root, dir)
+	}, m.others()...)
 }
 
 func (m *mirror) others() []string {
@@ -126,7 +133,8 @@ func (m *mirror) others() []string {
 
 func (m *mirror) fresh() bool { return equal(m.tree(), m.walk()) }
 
-func reachable(read func(string) (map[string]string, bool), more ...string) map[string]map[string]string {
+func reachable(read func(string) (map[string]string, bool),
+	more ...string) map[string]map[string]string {
 	tree := make(map[string]map[string]string)
 	for todo := append(more, "."); len(todo) > 0; {
 		dir := todo[0]
@@ -176,7 +184,9 @@ func steering(root, dir string) (map[string]string, bool) {
 	return names, ok
 }
 
-func equal(a, b map[string]map[string]string) bool { return maps.EqualFunc(a, b, maps.Equal) }
+func equal(a, b map[string]map[string]string) bool {
+	return maps.EqualFunc(a, b, maps.Equal)
+}
 
 // run starts w, waits until it stands and ends it with the test. The kernel may take
 // its time, unless w says otherwise.
@@ -242,7 +252,9 @@ func (w *world) dir() string {
 	return base
 }
 
-func (w *world) name(letters string) string { return string(letters[w.IntN(len(letters))]) }
+func (w *world) name(letters string) string {
+	return string(letters[w.IntN(len(letters))])
+}
 
 func (w *world) file() string {
 	names := []string{"f", "g", ".robots", "gophermap", "a"}
@@ -318,7 +330,8 @@ func (w *world) exchange() {
 
 // model changes a tree at random while w watches it, and checks that a mirror
 // made of batches becomes equal to the tree.
-func model(t *testing.T, w *Watcher, rounds int, read func(string, string) (map[string]string, bool), seeds ...uint64) {
+func model(t *testing.T, w *Watcher, rounds int,
+	read func(string, string) (map[string]string, bool), seeds ...uint64) {
 	t.Helper()
 	seed := rand.Uint64()
 	if len(seeds) > 0 {
@@ -331,7 +344,8 @@ func model(t *testing.T, w *Watcher, rounds int, read func(string, string) (map[
 	run(t, w, m)
 	for round := range rounds {
 		world.burst()
-		treetest.Until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed, round), m.fresh)
+		treetest.Until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed,
+			round), m.fresh)
 	}
 }
 
@@ -366,7 +380,8 @@ func TestModelPoll(t *testing.T) {
 // directory that was gone.
 func TestModelPollOfOld(t *testing.T) {
 	t.Parallel()
-	model(t, &Watcher{Method: PollOnly, Poll: -1, quick: time.Millisecond}, 20, steering, 3734689567800353783)
+	model(t, &Watcher{Method: PollOnly, Poll: -1, quick: time.Millisecond}, 20, steering,
+		3734689567800353783)
 }
 
 // TestModelOverflow loses events at random: an error is all that comes instead.

@@ -32,15 +32,22 @@ func TestMountsAreChanges(t *testing.T) {
 	w := &Watcher{Root: root, Poll: -1, quick: 50 * time.Millisecond}
 	m := newMirror(root)
 	run(t, w, m)
-	unmount := mounted(t, filepath.Join(root, "src"), filepath.Join(root, "a"), "", unix.MS_BIND, "")
-	treetest.Until(t, "what is mounted is found", func() bool { return m.fresh() && m.tree()["a"][".robots"] != "" })
+	unmount := mounted(t, filepath.Join(root, "src"), filepath.Join(root, "a"), "",
+		unix.MS_BIND, "")
+	treetest.Until(t, "what is mounted is found", func() bool {
+		return m.fresh() && m.tree()["a"][".robots"] != ""
+	})
 	write(t, filepath.Join(root, "a", "inner", ".robots"), "1") // it is compared: other files are not looked into
 	treetest.Until(t, "changes below the mount are found, under both names", m.fresh)
 	unmount()
-	treetest.Until(t, "what was below is found again", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	treetest.Until(t, "what was below is found again", func() bool {
+		return m.fresh() && m.tree()["a/b"] != nil
+	})
 	unmount = mounted(t, "none", filepath.Join(root, "c"), "tmpfs", 0, "")
 	write(t, filepath.Join(root, "c", ".robots"), "new")
-	treetest.Until(t, "a new file system is found", func() bool { return m.fresh() && w.watched("c") })
+	treetest.Until(t, "a new file system is found", func() bool {
+		return m.fresh() && w.watched("c")
+	})
 	unmount()
 	treetest.Until(t, "and that it is gone", m.fresh)
 }
@@ -51,11 +58,15 @@ func TestMountedRoot(t *testing.T) {
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1, quick: 50 * time.Millisecond}, m)
 	unmount := mounted(t, "none", root, "tmpfs", 0, "")
-	treetest.Until(t, "the empty root is found", func() bool { return m.fresh() && len(m.tree()) == 1 })
+	treetest.Until(t, "the empty root is found", func() bool {
+		return m.fresh() && len(m.tree()) == 1
+	})
 	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
 	treetest.Until(t, "a change is found", m.fresh)
 	unmount()
-	treetest.Until(t, "the old one is found", func() bool { return m.fresh() && m.tree()["a/b"] != nil })
+	treetest.Until(t, "the old one is found", func() bool {
+		return m.fresh() && m.tree()["a/b"] != nil
+	})
 	if b := m.batches(); !slices.ContainsFunc(b, func(b Batch) bool { return b.All }) {
 		t.Error("no batch says that all may have changed")
 	}
@@ -71,7 +82,9 @@ func TestConcerns(t *testing.T) {
 bad line
 `)
 	var inside []string
-	got := concerns(info, "/srv/my gopher", func(point, rest string) { inside = append(inside, point, rest) })
+	got := concerns(info, "/srv/my gopher", func(point, rest string) {
+		inside = append(inside, point, rest)
+	})
 	want := "28 8:1 /\n36 0:31 /srv/my gopher\n40 0:35 /srv/my gopher/f/g\n"
 	if got != want || !slices.Equal(inside, []string{"/srv/my gopher/f/g", "f/g"}) {
 		t.Errorf("got %q, inside %q", got, inside)

@@ -27,6 +27,7 @@ func TestModelStorm(t *testing.T) {
 			all.Go(other.burst)
 		}
 		all.Wait()
-		treetest.Until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed, round), m.fresh)
+		treetest.Until(t, fmt.Sprintf("seed %d, round %d: mirror equal to the tree", seed,
+			round), m.fresh)
 	}
 }

@@ -107,7 +107,9 @@ func TestBatches(t *testing.T) {
 			m := newMirror(root)
 			run(t, &Watcher{Root: root, Poll: -1}, m)
 			must(t, c.do(root))
-			treetest.Until(t, fmt.Sprintf("%+v", c.want), func() bool { return alike(union(m.batches()[1:]), c.want) })
+			treetest.Until(t, fmt.Sprintf("%+v", c.want), func() bool {
+				return alike(union(m.batches()[1:]), c.want)
+			})
 		})
 	}
 }
@@ -138,7 +140,9 @@ func TestFiles(t *testing.T) {
 	root := makeTree(t, "a/b")
 	write(t, filepath.Join(root, "a", "old"), "1")
 	batches := make(chan Batch, 100)
-	w := &Watcher{Root: root, Poll: -1, quick: -1, open: patient, Changed: func(b Batch) { batches <- b }}
+	w := &Watcher{Root: root, Poll: -1, quick: -1, open: patient, Changed: func(b Batch) {
+		batches <- b
+	}}
 	go func() { _ = w.Run(t.Context()) }()
 	<-batches
 	at := func(name string) string { return filepath.Join(root, "a", name) }
@@ -188,7 +192,9 @@ func TestWatched(t *testing.T) {
 	must(t, os.Remove(filepath.Join(root, "new")))
 	treetest.Until(t, "new is not watched", func() bool { return !w.watched("new") })
 	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "c")))
-	treetest.Until(t, "c/b is watched, a/b is not", func() bool { return w.watched("c/b") && !w.watched("a/b") })
+	treetest.Until(t, "c/b is watched, a/b is not", func() bool {
+		return w.watched("c/b") && !w.watched("a/b")
+	})
 }
 
 // TestTouchAtOnce changes a file while Changed is busy: Touch does not wait.
@@ -201,8 +207,12 @@ func TestTouchAtOnce(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
 	<-busy
-	seen.after(t, "a file", func() error { return os.WriteFile(filepath.Join(root, "a", "f"), nil, 0o644) })
-	seen.after(t, "the rename of a directory", func() error { return os.Rename(filepath.Join(root, "a"), filepath.Join(root, "b")) })
+	seen.after(t, "a file", func() error {
+		return os.WriteFile(filepath.Join(root, "a", "f"), nil, 0o644)
+	})
+	seen.after(t, "the rename of a directory", func() error {
+		return os.Rename(filepath.Join(root, "a"), filepath.Join(root, "b"))
+	})
 	treetest.Until(t, "its old name is not watched", func() bool { return !w.watched("a") })
 	if w.watched("b") || !w.watched(".") {
 		t.Error("after the rename of a directory others must stay watched, and it must not be before it was added")
@@ -218,9 +228,15 @@ func TestTouchMode(t *testing.T) {
 	var seen touches
 	m := newMirror(root)
 	run(t, &Watcher{Root: root, Poll: -1, Touch: seen.touch}, m)
-	seen.after(t, "new times of a directory", func() error { return os.Chtimes(filepath.Join(root, "a"), time.Now(), time.Unix(1, 0)) })
-	seen.after(t, "the mode of a directory", func() error { return os.Chmod(filepath.Join(root, "a"), 0o700) })
-	treetest.Until(t, "what is below is read", func() bool { return slices.Contains(union(m.batches()[1:]).Dirs, "a/b") })
+	seen.after(t, "new times of a directory", func() error {
+		return os.Chtimes(filepath.Join(root, "a"), time.Now(), time.Unix(1, 0))
+	})
+	seen.after(t, "the mode of a directory", func() error {
+		return os.Chmod(filepath.Join(root, "a"), 0o700)
+	})
+	treetest.Until(t, "what is below is read", func() bool {
+		return slices.Contains(union(m.batches()[1:]).Dirs, "a/b")
+	})
 	if union(m.batches()[1:]).All {
 		t.Error("the mode of one directory has everything read")
 	}
@@ -317,16 +333,21 @@ func TestHint(t *testing.T) {
 		}
 	}
 	for want, open := range map[string]func() (*eventSource, error){
-		"fs.inotify.max_user_watches":   kernel(fmt.Errorf("add: %w", syscall.ENOSPC)),
-		"fs.inotify.max_user_instances": func() (*eventSource, error) { return nil, fmt.Errorf("new: %w", syscall.EMFILE) },
-		"a round later":                 func() (*eventSource, error) { return nil, syscall.ENOSYS },
+		"fs.inotify.max_user_watches": kernel(fmt.Errorf("add: %w", syscall.ENOSPC)),
+		"fs.inotify.max_user_instances": func() (*eventSource, error) {
+			return nil, fmt.Errorf("new: %w", syscall.EMFILE)
+		},
+		"a round later": func() (*eventSource, error) {
+			return nil, syscall.ENOSYS
+		},
 	} {
 		var log bytes.Buffer
 		ctx, stop := context.WithCancel(t.Context())
 		w := &Watcher{Root: makeTree(t), open: open, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		w.Changed = func(Batch) { stop() } // it polls
 		must(t, w.Run(ctx))
-		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN") || !strings.Contains(got, want) {
+		if got := log.String(); strings.Count(got, "\n") != 1 ||
+			!strings.Contains(got, "level=WARN") || !strings.Contains(got, want) {
 			t.Errorf("log is %q, want one warning with %q", got, want)
 		}
 	}
@@ -371,7 +392,8 @@ func TestSettle(t *testing.T) {
 			start := time.Now()
 			w.settle(t.Context(), test.took)
 			if got := time.Since(start); got != test.want {
-				t.Errorf("changes every %v, %v for the last batch: waited %v, not %v", test.every, test.took, got, test.want)
+				t.Errorf("changes every %v, %v for the last batch: waited %v, not %v", test.every,
+					test.took, got, test.want)
 			}
 			close(done)
 		})
@@ -391,7 +413,8 @@ func TestRest(t *testing.T) {
 		}
 		w.send(Batch{Dirs: []string{"a", "a/b", "c"}}) // 200 ms of a, 100 ms of c
 		now := time.Now()
-		if a, c := w.rests["a"].Sub(now), w.rests["c"].Sub(now); a != 2*time.Second || c != time.Second {
+		if a, c := w.rests["a"].Sub(now), w.rests["c"].Sub(now); a != 2*time.Second ||
+			c != time.Second {
 			t.Errorf("a rests for %v, c for %v", a, c)
 		}
 		w.dirs["a"], w.dirs["c"], w.dirs["d"] = &known{}, &known{}, &known{}

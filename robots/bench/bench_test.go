@@ -110,7 +110,8 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkFirst(b *testing.B) {
 	const path = "/users/u5/private/notes.txt"
 	for name, file := range map[string]string{
-		"literal": literalFile(20_000)[:500<<10], "mixed": mixedFile(4_000)[:500<<10], "wildcards": strings.Repeat(wildcardFile(), 25)[:500<<10],
+		"literal": literalFile(20_000)[:500<<10], "mixed": mixedFile(4_000)[:500<<10],
+		"wildcards": strings.Repeat(wildcardFile(), 25)[:500<<10],
 	} {
 		data := []byte(file)
 		for matcher, ask := range map[string]func(){
@@ -151,7 +152,8 @@ func BenchmarkWildcards(b *testing.B) {
 func BenchmarkHostile(b *testing.B) {
 	file := "User-agent: *\nDisallow: /" + strings.Repeat("*a", 500) + "b\n"
 	run(b, "500-stars", file, "/"+strings.Repeat("a", 2000))
-	run(b, "512000-stars", "User-agent: *\nDisallow: /"+strings.Repeat("*", 500<<10)+"b\n", "/"+strings.Repeat("a", 2000))
+	run(b, "512000-stars", "User-agent: *\nDisallow: /"+strings.Repeat("*", 500<<10)+"b\n",
+		"/"+strings.Repeat("a", 2000))
 }
 
 // TestSameAnswers keeps the comparison honest: all say the same.
@@ -159,7 +161,8 @@ func TestSameAnswers(t *testing.T) {
 	for _, file := range []string{literalFile(1000), wildcardFile()} {
 		all := matchers(file)
 		for i := range 2000 {
-			for _, s := range []string{fmt.Sprintf("/users/u%d/private/x", i), fmt.Sprintf("/x/area%d/y.html", i)} {
+			for _, s := range []string{fmt.Sprintf("/users/u%d/private/x", i),
+				fmt.Sprintf("/x/area%d/y.html", i)} {
 				got := all["robots"](s)
 				for name, allowed := range all {
 					if name == "jimsmart" && i%100 > 0 {

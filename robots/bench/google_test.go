@@ -36,7 +36,8 @@ func benchmarkGoogle(b *testing.B, file, path string) {
 		return func() time.Duration {
 			cmd := exec.Command(program, name, agent, "http://example.org"+path)
 			err := cmd.Run()
-			if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+			if exit := (*exec.ExitError)(nil); err != nil &&
+				(!errors.As(err, &exit) || exit.ExitCode() != 1) {
 				b.Fatal(err) // 1 is "disallowed"
 			}
 			return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

@@ -35,12 +35,17 @@ var manners = []struct {
 }{
 	{"a rule", 200, "User-agent: *\nDisallow: /a\n", "/a", "", true},
 	{"the longest rule", 200, "User-agent: *\nDisallow: /a/\nAllow: /a/b\n", "/a/b", "/a/b", true},
-	{"a redirect to what is denied", 200, "User-agent: *\nDisallow: /private\n", "/to-private", "/to-private", false},
+	{"a redirect to what is denied", 200, "User-agent: *\nDisallow: /private\n", "/to-private",
+		"/to-private", false},
 	{"429: the host cannot answer now", 429, "", "/a", "", false},
 	{"an escape of a letter", 200, "User-agent: *\nDisallow: /%7Euser/\n", "/~user/x", "", false},
-	{"a letter beyond ASCII", 200, "User-agent: *\nDisallow: /caf\u00e9\n", "/caf%C3%A9", "", false},
-	{"a name that mybot begins with", 200, "User-agent: my\nDisallow: /\n\nUser-agent: *\nAllow: /\n", "/a", "/a", false},
-	{"UTF-16 with its mark", 200, "\xff\xfe" + strings.Join(strings.Split("User-agent: *\nDisallow: /\n", ""), "\x00") + "\x00", "/a", "", false},
+	{"a letter beyond ASCII", 200, "User-agent: *\nDisallow: /caf\u00e9\n",
+		"/caf%C3%A9", "", false},
+	{"a name that mybot begins with", 200,
+		"User-agent: my\nDisallow: /\n\nUser-agent: *\nAllow: /\n", "/a", "/a", false},
+	{"UTF-16 with its mark", 200,
+		"\xff\xfe" + strings.Join(strings.Split("User-agent: *\nDisallow: /\n", ""), "\x00") +
+			"\x00", "/a", "", false},
 	{"the query as it is", 200, "User-agent: *\nDisallow: /a?z=1\n", "/a?z=1&b=2", "", false},
 	{"what is no text", 200, "\x1f\x8b\x08\x00\x00\x00", "/a", "", false},
 	{"a delay", 200, "User-agent: *\nCrawl-delay: 1.5\n", "/a", "/a", false},
@@ -132,25 +137,26 @@ type pages struct {
 
 // transport carries requests to the site as net/http does, over connections in memory.
 func (p *pages) transport() *http.Transport {
-	return &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		c, s := net.Pipe()
-		go func() {
-			defer func() { _ = s.Close() }()
-			req, err := http.ReadRequest(bufio.NewReader(s))
-			if err != nil {
-				return
-			}
-			p.mu.Lock()
-			p.at[req.URL.Path] = time.Now()
-			p.mu.Unlock()
-			text := "<html>" + req.URL.Path + "</html>"
-			if req.URL.Path == "/robots.txt" {
-				text = "User-agent: *\nDisallow: /private\n"
-			}
-			_, _ = fmt.Fprintf(s, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n%s", text)
-		}()
-		return c, nil
-	}}
+	return &http.Transport{DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			c, s := net.Pipe()
+			go func() {
+				defer func() { _ = s.Close() }()
+				req, err := http.ReadRequest(bufio.NewReader(s))
+				if err != nil {
+					return
+				}
+				p.mu.Lock()
+				p.at[req.URL.Path] = time.Now()
+				p.mu.Unlock()
+				text := "<html>" + req.URL.Path + "</html>"
+				if req.URL.Path == "/robots.txt" {
+					text = "User-agent: *\nDisallow: /private\n"
+				}
+				_, _ = fmt.Fprintf(s, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n%s", text)
+			}()
+			return c, nil
+		}}
 }
 
 // TestTenPages: a site that asks for no pace gets a request in ten seconds, as long as
@@ -223,7 +229,8 @@ func TestTenPages(t *testing.T) {
 				site := &pages{at: map[string]time.Time{}}
 				base := site.transport()
 				got.Store(0)
-				walk(&client.Transport{Client: &client.Client{Agent: "mybot", Fetcher: &client.Fetcher{Transport: base}}, Base: base})
+				walk(&client.Transport{Client: &client.Client{Agent: "mybot",
+					Fetcher: &client.Fetcher{Transport: base}}, Base: base})
 				delete(site.at, "/robots.txt")
 				at := slices.SortedFunc(maps.Values(site.at), time.Time.Compare)
 				if n := got.Load(); n != 10 || len(at) != 10 {

@@ -24,14 +24,17 @@ func TestStored(t *testing.T) {
 	_, web, _ := parse(onWeb)
 	_, hole, _ := parse(first)
 	for _, a := range []*HostRules{
-		{Access: Successful, File: robots.Parse(robots.RFC9309, []byte("User-agent: mybot\nDisallow: /a\n\xff\n")), URL: onWeb, Fetched: at, Stale: true, Err: errors.New("reset"), origin: web},
-		{Access: Successful, File: robots.Parse(readers.GopherStrict, []byte("Disallow: /a\n")), URL: first, Fetched: at, origin: hole},
+		{Access: Successful, File: robots.Parse(robots.RFC9309,
+			[]byte("User-agent: mybot\nDisallow: /a\n\xff\n")), URL: onWeb, Fetched: at, Stale: true, Err: errors.New("reset"), origin: web},
+		{Access: Successful, File: robots.Parse(readers.GopherStrict, []byte("Disallow: /a\n")),
+			URL: first, Fetched: at, origin: hole},
 		{Access: Successful, File: long, Fetched: at},
 		{Access: Unavailable, Fetched: at},
 		{Access: Unavailable, Fetched: at, origin: web},
 		{Access: Unreachable, Err: errors.New("no route")},
 	} {
-		a.bind(robots.Robot{Names: []string{"mybot-news", "mybot"}, Categories: []string{"archiver"}})
+		a.bind(robots.Robot{Names: []string{"mybot-news", "mybot"},
+			Categories: []string{"archiver"}})
 		text, err := json.Marshal(a)
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +44,8 @@ func TestStored(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		again, _ := json.Marshal(&b)
-		if string(again) != string(text) || b.Access != a.Access || !b.Fetched.Equal(a.Fetched) || (b.Err == nil) != (a.Err == nil) {
+		if string(again) != string(text) || b.Access != a.Access || !b.Fetched.Equal(a.Fetched) ||
+			(b.Err == nil) != (a.Err == nil) {
 			t.Errorf("%s\nagain\n%s", text, again)
 		}
 		for _, path := range []string{"/a", "/b", "https://other/b"} {
@@ -54,7 +58,9 @@ func TestStored(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"access":"successful","url":"https://h/robots.txt","dialect":"rfc9309"}`), &old); err != nil || old.Allowed("https://other/") || !old.Allowed("https://h/") {
 		t.Errorf("rules that an older client stored: %v, %+v", err, old)
 	}
-	for _, text := range []string{"{}", `{"access":"unavailable","origin":"nowhere"}`, `{"access":"successful"}`, `{"access":"successful","dialect":"x"}`, `{"access":"open"}`, "[]"} {
+	for _, text := range []string{"{}", `{"access":"unavailable","origin":"nowhere"}`,
+		`{"access":"successful"}`, `{"access":"successful","dialect":"x"}`,
+		`{"access":"open"}`, "[]"} {
 		if err := json.Unmarshal([]byte(text), new(HostRules)); err == nil {
 			t.Errorf("%s is read", text)
 		}
@@ -74,7 +80,8 @@ func TestNames(t *testing.T) {
 		{&Client{Agent: "mybot-news", Fallback: []string{"mybot"}}, "/news"},
 		{&Client{Agent: "mybot-image", Fallback: []string{"mybot"}}, "/mybot"},
 		{&Client{Agent: "otherbot", Fallback: []string{"other"}}, "/all"},
-		{&Client{Agent: "otherbot", Categories: []string{"archiver", "indexer", "webproxy"}}, "/all /archive"},
+		{&Client{Agent: "otherbot", Categories: []string{"archiver", "indexer", "webproxy"}},
+			"/all /archive"},
 		{&Client{Agent: "mybot", Categories: []string{"archiver"}}, "/mybot /archive"},
 	} {
 		test.c.Fetch = p.fetch
@@ -86,7 +93,8 @@ func TestNames(t *testing.T) {
 			}
 		}
 		if got := strings.Join(denied, " "); got != test.deny {
-			t.Errorf("%s %v %v: denied %s, want %s", test.c.Agent, test.c.Fallback, test.c.Categories, got, test.deny)
+			t.Errorf("%s %v %v: denied %s, want %s", test.c.Agent, test.c.Fallback,
+				test.c.Categories, got, test.deny)
 		}
 		if _, ok := a.CrawlDelay(); ok != strings.Contains(test.deny, "/archive") {
 			t.Errorf("%s: delay %v", test.c.Agent, ok)
@@ -128,8 +136,10 @@ func TestGopherAfterRFC9309(t *testing.T) {
 
 // TestAnswerOfURL: a URL of the host is decided by what a server makes of it.
 func TestAnswerOfURL(t *testing.T) {
-	web := FromResponse(robots.Robot{}, 200, nil, strings.NewReader("User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n\n"))
-	for _, u := range []string{"/a", "https://h/a?q", "https://h/x/../a", "HTTP://h/%2e/a", "https://h/x/%2E%2E/a"} {
+	web := FromResponse(robots.Robot{}, 200, nil,
+		strings.NewReader("User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n\n"))
+	for _, u := range []string{"/a", "https://h/a?q", "https://h/x/../a", "HTTP://h/%2e/a",
+		"https://h/x/%2E%2E/a"} {
 		if web.Allowed(u) || web.Usage(u) != nil {
 			t.Errorf("%s is allowed", u)
 		}
@@ -146,7 +156,8 @@ func TestAnswerOfURL(t *testing.T) {
 			t.Errorf("%s is allowed", u)
 		}
 	}
-	for _, u := range []string{"https://h/b", "gopher://other/1/b", "gopher://h:7070/1/b", "gophers://h/1/b", "gopher:///1/b"} {
+	for _, u := range []string{"https://h/b", "gopher://other/1/b", "gopher://h:7070/1/b",
+		"gophers://h/1/b", "gopher:///1/b"} {
 		if d := old.Decide(u); d.Allowed || d.Reason != robots.OtherHost {
 			t.Errorf("%s of another host: %+v", u, d)
 		}

@@ -38,12 +38,14 @@ func TestMaxBytes(t *testing.T) {
 	names := strings.Repeat("User-agent: a\nDisallow: /\n", 15_000)
 	redirect := func(to string) func() *http.Response {
 		return func() *http.Response {
-			return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}}
+			return &http.Response{StatusCode: http.StatusFound,
+				Header: http.Header{"Location": {to}}}
 		}
 	}
 	file := func(text string, header http.Header) func() *http.Response {
 		return func() *http.Response {
-			return &http.Response{StatusCode: http.StatusOK, Header: header.Clone(), Body: io.NopCloser(strings.NewReader(text))}
+			return &http.Response{StatusCode: http.StatusOK, Header: header.Clone(),
+				Body: io.NopCloser(strings.NewReader(text))}
 		}
 	}
 	for name, test := range map[string]struct {
@@ -55,17 +57,25 @@ func TestMaxBytes(t *testing.T) {
 		"a long Location":                {60, 4 << 20, redirect("http://h/" + long)},
 		"a Location of 60 KiB":           {300, 4 << 20, redirect("http://[" + long[:60<<10])},
 		"a long ETag":                    {60, 4 << 20, file(denyA, http.Header{"Etag": {long}})},
-		"an ETag of 60 KiB":              {300, 4 << 20, file(denyA, http.Header{"Etag": {long[:60<<10]}})},
-		"a long Last-Modified":           {60, 4 << 20, file(denyA, http.Header{"Last-Modified": {long}})},
-		"no files":                       {20_000, 8 << 20, func() *http.Response { return &http.Response{StatusCode: http.StatusNotFound} }},
-		"failures":                       {20_000, 8 << 20, func() *http.Response { return &http.Response{StatusCode: http.StatusBadGateway} }},
-		"small files":                    {20_000, 8 << 20, file(denyA, nil)},
-		"times of visits":                {2_000, 8 << 20, file(denyA+"Visit-time: 0600-0845\n", nil)},
-		"short rules":                    {40, 8 << 20, file(short, nil)},
-		"globs":                          {40, 8 << 20, file(globs, nil)},
-		"names":                          {40, 10 << 20, file(names, nil)},
+		"an ETag of 60 KiB": {300, 4 << 20,
+			file(denyA, http.Header{"Etag": {long[:60<<10]}})},
+		"a long Last-Modified": {60, 4 << 20,
+			file(denyA, http.Header{"Last-Modified": {long}})},
+		"no files": {20_000, 8 << 20, func() *http.Response {
+			return &http.Response{StatusCode: http.StatusNotFound}
+		}},
+		"failures": {20_000, 8 << 20, func() *http.Response {
+			return &http.Response{StatusCode: http.StatusBadGateway}
+		}},
+		"small files":     {20_000, 8 << 20, file(denyA, nil)},
+		"times of visits": {2_000, 8 << 20, file(denyA+"Visit-time: 0600-0845\n", nil)},
+		"short rules":     {40, 8 << 20, file(short, nil)},
+		"globs":           {40, 8 << 20, file(globs, nil)},
+		"names":           {40, 10 << 20, file(names, nil)},
 	} {
-		f := Fetcher{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return test.reply(), nil })}
+		f := Fetcher{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			return test.reply(), nil
+		})}
 		c := Client{Fetcher: &f, MaxBytes: test.most}
 		before := heap()
 		for i := range test.hosts {
@@ -78,7 +88,8 @@ func TestMaxBytes(t *testing.T) {
 			}
 		}
 		grown := heap() - before
-		t.Logf("%s: %d KiB, %d counted, %d hosts", name, grown>>10, c.cache.bytes>>10, len(c.cache.hosts))
+		t.Logf("%s: %d KiB, %d counted, %d hosts", name, grown>>10, c.cache.bytes>>10,
+			len(c.cache.hosts))
 		if grown > test.most {
 			t.Errorf("%s: %d KiB are kept, and MaxBytes is %d", name, grown>>10, test.most>>10)
 		}
@@ -106,9 +117,12 @@ func TestBounds(t *testing.T) {
 	}
 
 	// A redirect names such a URL.
-	for _, to := range []string{"http://h2/" + strings.Repeat("x", dial.MaxURL), "http://" + strings.Repeat("h", dial.MaxHost+1) + "/"} {
-		c := Client{Fetcher: &Fetcher{Transport: web{"http://h/robots.txt": "302 " + to, "http://h2/robots.txt": "404"}}}
-		if a := mustGet(t, &c, "http://h/"); a.Access != Unreachable || len(a.Err.Error()) > maxErrorText {
+	for _, to := range []string{"http://h2/" + strings.Repeat("x", dial.MaxURL),
+		"http://" + strings.Repeat("h", dial.MaxHost+1) + "/"} {
+		c := Client{Fetcher: &Fetcher{Transport: web{"http://h/robots.txt": "302 " + to,
+			"http://h2/robots.txt": "404"}}}
+		if a := mustGet(t, &c, "http://h/"); a.Access != Unreachable ||
+			len(a.Err.Error()) > maxErrorText {
 			t.Errorf("a redirect to %.20q: %v, %.1000v", to, a.Access, a.Err)
 		}
 	}
@@ -127,7 +141,8 @@ func TestBounds(t *testing.T) {
 	}
 
 	// The URL of a denial is a stranger's, too.
-	denied := &DeniedError{"http://h/" + strings.Repeat("x", 8000), robots.Decision{Rule: robots.Rule{Line: 1, Pattern: strings.Repeat("\x00", 9000)}}}
+	denied := &DeniedError{"http://h/" + strings.Repeat("x", 8000),
+		robots.Decision{Rule: robots.Rule{Line: 1, Pattern: strings.Repeat("\x00", 9000)}}}
 	if n := len(denied.Error()); n > maxErrorText {
 		t.Errorf("a denial of %d bytes", n)
 	}
@@ -141,7 +156,9 @@ func TestBounds(t *testing.T) {
 	if !ok || len(bad.UnverifiedCertificates) > 0 {
 		t.Errorf("a certificate of another host: %v", err)
 	}
-	if err := bounded(fmt.Errorf("%s: %w", strings.Repeat("ü", 1000), &StatusError{Status: 503})); !errors.As(err, new(*StatusError)) || !utf8.ValidString(err.Error()) {
+	if err := bounded(fmt.Errorf("%s: %w", strings.Repeat("ü", 1000),
+		&StatusError{Status: 503})); !errors.As(err, new(*StatusError)) ||
+		!utf8.ValidString(err.Error()) {
 		t.Errorf("%v", err)
 	}
 }
@@ -149,26 +166,31 @@ func TestBounds(t *testing.T) {
 // TestBusyGopher: a Gopher server that is busy says nothing about its file.
 func TestBusyGopher(t *testing.T) {
 	item := func(text string) string { return "3" + text + "\t\terror.host\t1\r\n.\r\n" }
-	for _, text := range []string{"Server busy", "Too many requests", "Try again", "come back LATER", "Rate limit exceeded"} {
-		for _, docs := range []map[string]string{{first: item(text), second: item("Not found")}, {first: item("Not found"), second: item(text)}} {
+	for _, text := range []string{"Server busy", "Too many requests", "Try again",
+		"come back LATER", "Rate limit exceeded"} {
+		for _, docs := range []map[string]string{{first: item(text), second: item("Not found")},
+			{first: item("Not found"), second: item(text)}} {
 			p := places{docs: docs}
 			a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
 			got, ok := errors.AsType[*ErrorItem](a.Err)
-			if a.Access != Unreachable || !ok || got.Text != text || errors.Is(a.Err, fs.ErrNotExist) {
+			if a.Access != Unreachable || !ok || got.Text != text ||
+				errors.Is(a.Err, fs.ErrNotExist) {
 				t.Errorf("%s: %v, %v", text, a.Access, a.Err)
 			}
 		}
 	}
 
 	// What a host sends in place of a file is told.
-	p := places{docs: map[string]string{first: item("No such selector"), second: "iWelcome\t\th\t70\r\n"}}
+	p := places{docs: map[string]string{first: item("No such selector"),
+		second: "iWelcome\t\th\t70\r\n"}}
 	a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
 	if a.Access != Unavailable || !strings.Contains(a.Instead.Error(), "iWelcome") {
 		t.Errorf("a menu: %v, %v", a.Access, a.Instead)
 	}
 	p.set(second, item("No such selector"))
 	a = mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
-	if got, ok := errors.AsType[*ErrorItem](a.Instead); !ok || got.Text != "No such selector" || a.Access != Unavailable {
+	if got, ok := errors.AsType[*ErrorItem](a.Instead); !ok || got.Text != "No such selector" ||
+		a.Access != Unavailable {
 		t.Errorf("an error item: %v, %v", a.Access, a.Instead)
 	}
 }

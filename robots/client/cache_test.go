@@ -41,7 +41,8 @@ func TestClientOneFetch(t *testing.T) {
 		synctest.Wait()
 		for range 100 {
 			wg.Go(func() {
-				if a, err := c.Get(t.Context(), "https://h/"); err != nil || a.Access != Successful {
+				if a, err := c.Get(t.Context(), "https://h/"); err != nil ||
+					a.Access != Successful {
 					t.Errorf("a waiter gets %v, %v", a, err)
 				}
 			})
@@ -58,9 +59,11 @@ func TestClientOneFetch(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	p := places{docs: map[string]string{}}
 	for i := range 8 {
-		p.docs[fmt.Sprintf("https://h%d/robots.txt", i)] = denyA + "Content-Usage: search=n\nVisit-time: 0000-2359\n"
+		p.docs[fmt.Sprintf("https://h%d/robots.txt", i)] = denyA +
+			"Content-Usage: search=n\nVisit-time: 0000-2359\n"
 	}
-	c := Client{Agent: "mybot", Fetch: p.fetch, Store: &store{}, Size: 3, MaxBytes: 9000, MaxAge: time.Nanosecond, Retry: time.Nanosecond, MinDelay: time.Nanosecond}
+	c := Client{Agent: "mybot", Fetch: p.fetch, Store: &store{}, Size: 3, MaxBytes: 9000,
+		MaxAge: time.Nanosecond, Retry: time.Nanosecond, MinDelay: time.Nanosecond}
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
@@ -112,7 +115,8 @@ func TestClientSize(t *testing.T) {
 	for _, host := range []string{"a", "b", "a", "c", "a", "b"} {
 		mustGet(t, &c, "http://"+host)
 	}
-	want := []string{"http://a/robots.txt", "http://b/robots.txt", "http://c/robots.txt", "http://b/robots.txt"}
+	want := []string{"http://a/robots.txt", "http://b/robots.txt", "http://c/robots.txt",
+		"http://b/robots.txt"}
 	if !slices.Equal(p.asked, want) {
 		t.Errorf("asked %q, want %q", p.asked, want)
 	}
@@ -140,17 +144,35 @@ func TestLifeOfHost(t *testing.T) {
 		most  time.Duration // MaxAge
 		steps []step
 	}{
-		"a day":         {onWeb, 100 * hour, []step{{0, denyA, "file", 1}, {day - 1, denyA, "file", 1}, {1, denyA, "file", 2}, {hour, denyA, "file", 2}}},
-		"a day of none": {onWeb, 0, []step{{0, "404", "none", 1}, {day - 1, "404", "none", 1}, {1, "404", "none", 2}}},
-		"an hour":       {onWeb, hour, []step{{0, denyA, "file", 1}, {hour, denyA, "file", 2}}},
-		"stale":         {onWeb, 0, []step{{0, denyA, "file", 1}, {day, "", "stale", 2}, {5*time.Minute - 1, "404", "stale", 2}, {1, "404", "none", 3}}},
-		"years":         {onWeb, 0, []step{{0, denyA, "file", 1}, {1000 * day, "", "stale", 2}, {1000 * day, "", "stale", 3}}},
-		"thirty days":   {onWeb, 0, []step{{0, "", "unreachable", 1}, {month - 1, "", "unreachable", 2}, {5 * time.Minute, "", "none", 3}}},
-		"from anew":     {onWeb, 0, []step{{0, "", "unreachable", 1}, {hour, "404", "none", 2}, {month + day, "", "unreachable", 3}, {month + day, "", "none", 4}}},
-		"a hole":        {first, 0, []step{{0, "", "unreachable", 0}, {month + day, "", "unreachable", 0}, {hour, denyA, "file", 0}}},
-		"an error item": {first, 0, []step{{0, denyA, "file", 0}, {25 * hour, item, "stale", 0}, {5 * time.Minute, item, "stale", 0}, {month + day, item, "none", 0}}},
-		"nothing":       {first, 0, []step{{0, denyA, "file", 0}, {25 * hour, emptyDoc, "stale", 0}, {month + day, emptyDoc, "stale", 0}, {hour, emptyDoc, "none", 0}}},
-		"never a file":  {first, 0, []step{{0, emptyDoc, "unreachable", 0}, {5 * time.Minute, emptyDoc, "none", 0}}},
+		"a day": {onWeb, 100 * hour,
+			[]step{{0, denyA, "file", 1}, {day - 1, denyA, "file", 1}, {1, denyA, "file", 2},
+				{hour, denyA, "file", 2}}},
+		"a day of none": {onWeb, 0,
+			[]step{{0, "404", "none", 1}, {day - 1, "404", "none", 1}, {1, "404", "none", 2}}},
+		"an hour": {onWeb, hour, []step{{0, denyA, "file", 1}, {hour, denyA, "file", 2}}},
+		"stale": {onWeb, 0,
+			[]step{{0, denyA, "file", 1}, {day, "", "stale", 2},
+				{5*time.Minute - 1, "404", "stale", 2}, {1, "404", "none", 3}}},
+		"years": {onWeb, 0,
+			[]step{{0, denyA, "file", 1}, {1000 * day, "", "stale", 2},
+				{1000 * day, "", "stale", 3}}},
+		"thirty days": {onWeb, 0,
+			[]step{{0, "", "unreachable", 1}, {month - 1, "", "unreachable", 2},
+				{5 * time.Minute, "", "none", 3}}},
+		"from anew": {onWeb, 0,
+			[]step{{0, "", "unreachable", 1}, {hour, "404", "none", 2},
+				{month + day, "", "unreachable", 3}, {month + day, "", "none", 4}}},
+		"a hole": {first, 0,
+			[]step{{0, "", "unreachable", 0}, {month + day, "", "unreachable", 0},
+				{hour, denyA, "file", 0}}},
+		"an error item": {first, 0,
+			[]step{{0, denyA, "file", 0}, {25 * hour, item, "stale", 0},
+				{5 * time.Minute, item, "stale", 0}, {month + day, item, "none", 0}}},
+		"nothing": {first, 0,
+			[]step{{0, denyA, "file", 0}, {25 * hour, emptyDoc, "stale", 0},
+				{month + day, emptyDoc, "stale", 0}, {hour, emptyDoc, "none", 0}}},
+		"never a file": {first, 0,
+			[]step{{0, emptyDoc, "unreachable", 0}, {5 * time.Minute, emptyDoc, "none", 0}}},
 	} {
 		for _, mode := range []string{"", "restarted", "without memory"} {
 			synctest.Test(t, func(t *testing.T) {
@@ -170,18 +192,23 @@ func TestLifeOfHost(t *testing.T) {
 						c.dropFile(c.host(o))
 					}
 					a := mustGet(t, c, test.url)
-					got := map[Access]string{Successful: "file", Unavailable: "none", Unreachable: "unreachable"}[a.Access]
+					got := map[Access]string{Successful: "file", Unavailable: "none",
+						Unreachable: "unreachable"}[a.Access]
 					if a.Stale {
 						got = "stale"
 					}
-					if mode == "without memory" && step.want == "stale" && (a.Access == Unreachable || step.wait > month && test.url == onWeb) {
+					if mode == "without memory" && step.want == "stale" &&
+						(a.Access == Unreachable || step.wait > month && test.url == onWeb) {
 						step.want = got // the file is gone, but not what is known of the host
 					}
-					if got != step.want || a.Allowed("/a") != (got == "none") || a.Allowed("/b") != (got != "unreachable") {
-						t.Errorf("%s %s: step %d: %s, want %s (%v)", name, mode, i, got, step.want, a.Err)
+					if got != step.want || a.Allowed("/a") != (got == "none") ||
+						a.Allowed("/b") != (got != "unreachable") {
+						t.Errorf("%s %s: step %d: %s, want %s (%v)", name, mode, i, got,
+							step.want, a.Err)
 					}
 					if mode != "without memory" && step.ask > 0 && p.count() != step.ask {
-						t.Errorf("%s %s: step %d: %d fetches, want %d", name, mode, i, p.count(), step.ask)
+						t.Errorf("%s %s: step %d: %d fetches, want %d", name, mode, i,
+							p.count(), step.ask)
 					}
 					synctest.Wait()
 				}

@@ -86,13 +86,20 @@ func TestClientFetchOrder(t *testing.T) {
 		asked  []string
 		access Access
 	}{
-		{"G1 the first takes precedence", map[string]string{first: denyA, second: "Disallow: *\n"}, []string{first}, Successful},
-		{"G1 the second", map[string]string{first: menu, second: denyA}, []string{first, second}, Successful},
-		{"G1 an error menu is no file", map[string]string{first: menu, second: menu}, []string{first, second}, Unavailable},
-		{"G1 an info menu is no file", map[string]string{first: "iNo such thing\t\th\t70\r\n.\r\n", second: "404"}, []string{first, second}, Unavailable},
-		{"G1 HTML is no file", map[string]string{first: "<html><p style='color: red'>\nno</html>\n", second: "\n"}, []string{first, second}, Unavailable},
+		{"G1 the first takes precedence", map[string]string{first: denyA, second: "Disallow: *\n"},
+			[]string{first}, Successful},
+		{"G1 the second", map[string]string{first: menu, second: denyA},
+			[]string{first, second}, Successful},
+		{"G1 an error menu is no file", map[string]string{first: menu, second: menu},
+			[]string{first, second}, Unavailable},
+		{"G1 an info menu is no file",
+			map[string]string{first: "iNo such thing\t\th\t70\r\n.\r\n", second: "404"},
+			[]string{first, second}, Unavailable},
+		{"G1 HTML is no file", map[string]string{first: "<html><p style='color: red'>\nno</html>\n",
+			second: "\n"}, []string{first, second}, Unavailable},
 		{"unreachable", nil, []string{first}, Unreachable},
-		{"unreachable at the second", map[string]string{first: "\n"}, []string{first, second}, Unreachable},
+		{"unreachable at the second", map[string]string{first: "\n"},
+			[]string{first, second}, Unreachable},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := places{docs: test.docs}
@@ -168,25 +175,33 @@ func TestHosts(t *testing.T) {
 		p := places{docs: map[string]string{file: denyA}}
 		c := Client{Fetch: p.fetch}
 		for u := range strings.FieldsSeq(urls) {
-			if a := mustGet(t, &c, u); a.Access != Successful || !slices.Equal(p.asked, []string{file}) {
+			if a := mustGet(t, &c, u); a.Access != Successful ||
+				!slices.Equal(p.asked, []string{file}) {
 				t.Errorf("%s: %v, asked %q", u, a.Access, p.asked)
-			} else if a.Decide(u).Reason == robots.OtherHost || a.Decide("https://other/b").Reason != robots.OtherHost {
-				t.Errorf("%s: %v, and https://other/b %v", u, a.Decide(u), a.Decide("https://other/b"))
+			} else if a.Decide(u).Reason == robots.OtherHost ||
+				a.Decide("https://other/b").Reason != robots.OtherHost {
+				t.Errorf("%s: %v, and https://other/b %v", u, a.Decide(u),
+					a.Decide("https://other/b"))
 			}
 		}
 	}
 	p := places{docs: map[string]string{onWeb: "404"}}
-	if a := mustGet(t, &Client{Fetch: p.fetch}, onWeb); !a.Allowed("/b?u=https://other/") || a.Allowed("https://other/b") {
+	if a := mustGet(t, &Client{Fetch: p.fetch}, onWeb); !a.Allowed("/b?u=https://other/") ||
+		a.Allowed("https://other/b") {
 		t.Error("a host without a file speaks for others, or not for itself")
 	}
 	var c Client
 	for raw, fails := range map[string]string{
-		"": "scheme is none of gemini, gopher, gophers, http, https", "/a": "scheme is none of", "mailto:a@h": "scheme is none of", "irc://h": "scheme",
-		"http:///a": "no host", "http://h:x": "invalid port", "http://h:0": `port "0" is not from 1 to 65535`, "gopher://h:65536": `port "65536"`, "%": "invalid URL escape",
+		"": "scheme is none of gemini, gopher, gophers, http, https", "/a": "scheme is none of",
+		"mailto:a@h": "scheme is none of", "irc://h": "scheme",
+		"http:///a": "no host", "http://h:x": "invalid port",
+		"http://h:0": `port "0" is not from 1 to 65535`, "gopher://h:65536": `port "65536"`,
+		"%": "invalid URL escape",
 	} {
 		a, err := c.Get(t.Context(), raw)
 		d, err2 := c.Allowed(t.Context(), raw)
-		if a != nil || d.Allowed || err == nil || err2 == nil || !strings.Contains(err.Error(), fails) {
+		if a != nil || d.Allowed || err == nil || err2 == nil ||
+			!strings.Contains(err.Error(), fails) {
 			t.Errorf("%q: %v, %v, want %s", raw, err, err2, fails)
 		}
 	}
@@ -194,9 +209,11 @@ func TestHosts(t *testing.T) {
 
 // TestLongLineOverGopher: a file that is one line beyond the limit is no menu.
 func TestLongLineOverGopher(t *testing.T) {
-	p := places{docs: map[string]string{first: "Disallow: /" + strings.Repeat("x", 1<<20), second: "404"}}
+	p := places{docs: map[string]string{first: "Disallow: /" + strings.Repeat("x", 1<<20),
+		second: "404"}}
 	c := Client{Fetch: p.fetch}
-	if a := mustGet(t, &c, "gopher://h/"); a.Access != Successful || a.Allowed("/a") || a.Allowed("") {
+	if a := mustGet(t, &c, "gopher://h/"); a.Access != Successful || a.Allowed("/a") ||
+		a.Allowed("") {
 		t.Errorf("%v, allowed %v", a.Access, a.Allowed("/a"))
 	}
 }

@@ -80,9 +80,11 @@ func ExampleFromResponse() {
 	resp := &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(
 		"User-agent: *\nDisallow: /search\n\nUser-agent: BarBot\nDisallow: /foo/\nCrawl-delay: 5\n\nSitemap: https://example.org/map.xml\n"))}
 	for _, name := range []string{"FooBot", "BarBot"} {
-		answer := client.FromResponse(robots.Robot{Names: []string{name}}, resp.StatusCode, resp.Header, resp.Body)
+		answer := client.FromResponse(robots.Robot{Names: []string{name}}, resp.StatusCode,
+			resp.Header, resp.Body)
 		delay, _ := answer.CrawlDelay()
-		fmt.Println(name, answer.Allowed("/search"), answer.Allowed("/foo/bar"), delay, answer.File.Sitemaps())
+		fmt.Println(name, answer.Allowed("/search"), answer.Allowed("/foo/bar"), delay,
+			answer.File.Sitemaps())
 		resp.Body = io.NopCloser(bytes.NewReader(answer.File.AppendTo(nil))) // for the second robot
 	}
 	// Output:

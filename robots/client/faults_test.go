@@ -52,18 +52,28 @@ func faults() map[string]struct {
 	ok := "HTTP/1.1 200 OK\r\nConnection: close\r\n"
 	found := "HTTP/1.1 302 Found\r\nConnection: close\r\n"
 	for status, want := range map[int]Access{
-		20: Unreachable, 51: Unreachable, 200: Successful, 201: Successful, 204: Successful, 206: Successful, 226: Successful, 300: Unreachable, 304: Unreachable, 305: Unreachable, 306: Unreachable,
-		400: Unavailable, 401: Unavailable, 402: Unavailable, 403: Unavailable, 404: Unavailable, 405: Unavailable, 406: Unavailable, 408: Unreachable, 410: Unavailable,
-		413: Unavailable, 414: Unavailable, 418: Unavailable, 421: Unavailable, 425: Unreachable, 429: Unreachable, 431: Unavailable, 451: Unavailable, 499: Unavailable,
-		500: Unreachable, 501: Unreachable, 502: Unreachable, 503: Unreachable, 504: Unreachable, 505: Unreachable, 511: Unreachable, 520: Unreachable, 599: Unreachable, 600: Unreachable, 999: Unreachable,
+		20: Unreachable, 51: Unreachable, 200: Successful, 201: Successful, 204: Successful,
+		206: Successful, 226: Successful, 300: Unreachable, 304: Unreachable, 305: Unreachable,
+		306: Unreachable,
+		400: Unavailable, 401: Unavailable, 402: Unavailable, 403: Unavailable, 404: Unavailable,
+		405: Unavailable, 406: Unavailable, 408: Unreachable, 410: Unavailable,
+		413: Unavailable, 414: Unavailable, 418: Unavailable, 421: Unavailable, 425: Unreachable,
+		429: Unreachable, 431: Unavailable, 451: Unavailable, 499: Unavailable,
+		500: Unreachable, 501: Unreachable, 502: Unreachable, 503: Unreachable, 504: Unreachable,
+		505: Unreachable, 511: Unreachable, 520: Unreachable, 599: Unreachable, 600: Unreachable,
+		999: Unreachable,
 	} {
-		add(fmt.Sprint("status ", status), want, fmt.Sprintf("HTTP/1.1 %03d X\r\nConnection: close\r\nRetry-After: 3600", status)+end, denyA)
+		add(fmt.Sprint("status ", status), want,
+			fmt.Sprintf("HTTP/1.1 %03d X\r\nConnection: close\r\nRetry-After: 3600",
+				status)+end, denyA)
 	}
 	add("a file", Successful, ok+end[2:], denyA)
 	add("an empty file", Successful, ok+"Content-Length: 0"+end)
 	add("a page for everything", Successful, ok+"Content-Type: text/html"+end, "<html>hello</html>")
-	add("slow, but within the time", Successful, ok[:9], "9s", ok[9:]+end[2:], "9s", denyA[:9], "9s", denyA[9:])
-	add("one byte in ten seconds", Unreachable, ok+end[2:], "U", "10s", "s", "10s", "e", "10s", "r", "10s", "-agent: *\n")
+	add("slow, but within the time", Successful, ok[:9], "9s", ok[9:]+end[2:], "9s", denyA[:9],
+		"9s", denyA[9:])
+	add("one byte in ten seconds", Unreachable, ok+end[2:], "U", "10s", "s", "10s", "e", "10s", "r",
+		"10s", "-agent: *\n")
 	add("a stall before the header", Unreachable, "1h")
 	add("a stall in the header", Unreachable, ok, "1h")
 	add("a stall in the body", Unreachable, ok+end[2:], denyA, "1h")
@@ -80,7 +90,8 @@ func faults() map[string]struct {
 	add("a length that is too long", Unreachable, ok+"Content-Length: 9999"+end, denyA)
 	add("a chunk that is cut", Unreachable, ok+"Transfer-Encoding: chunked"+end, "ff\r\n"+denyA)
 	add("a chunk with a bad size", Unreachable, ok+"Transfer-Encoding: chunked"+end, "zz\r\n"+denyA)
-	add("a flood of header fields", Unreachable, ok+strings.Repeat("X-A: b\r\n", 20_000)+end[2:], denyA)
+	add("a flood of header fields", Unreachable,
+		ok+strings.Repeat("X-A: b\r\n", 20_000)+end[2:], denyA)
 	add("a header field of 100 KB", Unreachable, ok+"X-A: "+strings.Repeat("b", 100_000)+end, denyA)
 	add("a header line without a colon", Unreachable, ok+"hello"+end, denyA)
 	add("no header at all", Unreachable, denyA)
@@ -91,7 +102,8 @@ func faults() map[string]struct {
 	add("two lengths", Unreachable, ok+"Content-Length: 3\r\nContent-Length: 4"+end, denyA)
 	add("a redirect to itself", Unavailable, found+"Location: /robots.txt"+end)
 	add("a redirect without a location", Unreachable, found+end[2:])
-	for _, to := range []string{"gopher://h/0robots.txt", "ftp://h/", "data:,", "javascript:1", "http://nowhere/", "%zz", "http://h2/" + strings.Repeat("x", 9000)} {
+	for _, to := range []string{"gopher://h/0robots.txt", "ftp://h/", "data:,", "javascript:1",
+		"http://nowhere/", "%zz", "http://h2/" + strings.Repeat("x", 9000)} {
 		add(fmt.Sprintf("a redirect to %.12s", to), Unreachable, found+"Location: "+to+end)
 	}
 	add("UTF-16 without a mark", Unreachable, ok+end[2:], "U\x00s\x00e\x00r\x00")
@@ -138,7 +150,8 @@ func TestFaultsOfServers(t *testing.T) {
 			}
 			b := FromResponse(me, resp.StatusCode, resp.Header, resp.Body)
 			for who, a := range map[string]*HostRules{"the client": a, "FromResponse": b} {
-				if a.Access != test.want || (a.Err == nil) != (test.want != Unreachable) || a.Err != nil && len(a.Err.Error()) > maxErrorText {
+				if a.Access != test.want || (a.Err == nil) != (test.want != Unreachable) ||
+					a.Err != nil && len(a.Err.Error()) > maxErrorText {
 					t.Errorf("%s: %s: %v, %v, want %v", name, who, a.Access, a.Err, test.want)
 				}
 				refused := strings.HasPrefix(name, "status")
@@ -156,13 +169,17 @@ func TestFaultsOfServers(t *testing.T) {
 					t.Errorf("%s: %s: good for %v, want %v", name, who, got, good)
 				}
 			}
-			for path, allowed := range map[string]bool{"/a": a.Allowed("/a"), "/b": a.Allowed("/b")} {
-				req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h"+path, nil)
+			for path, allowed := range map[string]bool{"/a": a.Allowed("/a"),
+				"/b": a.Allowed("/b")} {
+				req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet,
+					"http://h"+path, nil)
 				resp, err := (&Transport{Client: c, Base: site("", new([]string))}).RoundTrip(req)
 				if err == nil {
 					_ = resp.Body.Close()
 				}
-				if allowed != (err == nil) || errors.Is(err, ErrUnreachable) != (test.want == Unreachable) || !allowed && test.want != Unreachable && !errors.Is(err, ErrDenied) {
+				if allowed != (err == nil) ||
+					errors.Is(err, ErrUnreachable) != (test.want == Unreachable) ||
+					!allowed && test.want != Unreachable && !errors.Is(err, ErrDenied) {
 					t.Errorf("%s: the Transport, %s: %v", name, path, err)
 				}
 			}
@@ -175,18 +192,21 @@ func TestFaultsOfServers(t *testing.T) {
 func TestFromResponse(t *testing.T) {
 	const file = "User-agent: mybot\nDisallow: /private/\nCrawl-delay: 7\nComment: hello\n"
 	a := FromResponse(me, 200, nil, strings.NewReader(file))
-	if delay, ok := a.CrawlDelay(); a.Allowed("/private/x") || !a.Allowed("/x") || !ok || delay != 7*time.Second || len(a.Comments()) != 1 {
+	if delay, ok := a.CrawlDelay(); a.Allowed("/private/x") || !a.Allowed("/x") || !ok ||
+		delay != 7*time.Second || len(a.Comments()) != 1 {
 		t.Errorf("%+v", a)
 	}
 	bad := robots.Robot{Names: []string{"mybot", "Mozilla/5.0 (compatible; mybot/1.0)"}}
-	if a := FromResponse(bad, 200, nil, strings.NewReader(file)); a.Access != Unreachable || !strings.Contains(a.Err.Error(), `mean "mybot"`) {
+	if a := FromResponse(bad, 200, nil, strings.NewReader(file)); a.Access != Unreachable ||
+		!strings.Contains(a.Err.Error(), `mean "mybot"`) {
 		t.Errorf("a User-Agent as a name: %v, %v", a.Access, a.Err)
 	}
 
 	// Rules from before, after a conditional request.
 	a.Fetched, a.Stale = a.Fetched.Add(-48*time.Hour), true
 	now := a.NotModified(http.Header{"Cache-Control": {"max-age=7200"}})
-	if now.Allowed("/private/x") || time.Since(now.Fetched) > time.Hour || now.Stale || now.Pace != a.Pace || now.Until.Sub(now.Fetched) != 2*time.Hour {
+	if now.Allowed("/private/x") || time.Since(now.Fetched) > time.Hour || now.Stale ||
+		now.Pace != a.Pace || now.Until.Sub(now.Fetched) != 2*time.Hour {
 		t.Errorf("not modified: %+v", now)
 	}
 }

@@ -23,7 +23,8 @@ import (
 
 // gopherServer returns a Dial function that reaches a server in memory. It
 // answers what the function gives for the request, its line end included.
-func gopherServer(t *testing.T, secure *tls.Config, answer func(request string) string) func(context.Context, string, string) (net.Conn, error) {
+func gopherServer(t *testing.T, secure *tls.Config,
+	answer func(request string) string) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
 		if secure != nil {
@@ -64,7 +65,9 @@ func fetched(t *testing.T, f *Fetcher, raw string) (string, error) {
 
 // TestFetchGopher proves what an URL becomes on the wire.
 func TestFetchGopher(t *testing.T) {
-	f := Fetcher{Dial: gopherServer(t, nil, func(request string) string { return "you sent " + request })}
+	f := Fetcher{Dial: gopherServer(t, nil, func(request string) string {
+		return "you sent " + request
+	})}
 	for raw, want := range map[string]string{
 		"gopher://h":                  "\r\n",
 		"gopher://h/":                 "\r\n",
@@ -97,7 +100,9 @@ func TestFetchGopher(t *testing.T) {
 // TestFetchGopherTLS proves that gophers checks the name of the server.
 func TestFetchGopherTLS(t *testing.T) {
 	server, trusting := robotstest.Certificate(t)
-	f := Fetcher{TLS: trusting, Dial: gopherServer(t, server, func(string) string { return "secret" })}
+	f := Fetcher{TLS: trusting, Dial: gopherServer(t, server, func(string) string {
+		return "secret"
+	})}
 	if got, err := fetched(t, &f, "gophers://example.com/0a"); err != nil || got != "secret" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -149,13 +154,16 @@ func (w web) RoundTrip(req *http.Request) (*http.Response, error) {
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) {
+	return f(req)
+}
 
 // TestRedirectHook: a redirect that the hook refuses is not followed, and denies.
 func TestRedirectHook(t *testing.T) {
 	refused := errors.New("not there")
 	f := Fetcher{
-		Transport: web{"http://h/robots.txt": "301 http://10.0.0.1/robots.txt", "http://10.0.0.1/robots.txt": "200 User-agent: *\nAllow: /"},
+		Transport: web{"http://h/robots.txt": "301 http://10.0.0.1/robots.txt",
+			"http://10.0.0.1/robots.txt": "200 User-agent: *\nAllow: /"},
 		Redirect: func(_ context.Context, from, to *url.URL) error {
 			if from.Host == "h" && to.Host == "10.0.0.1" {
 				return refused
@@ -164,7 +172,8 @@ func TestRedirectHook(t *testing.T) {
 		},
 	}
 	c := Client{Fetch: f.Fetch}
-	if d, err := c.Allowed(t.Context(), "http://h/a"); d.Allowed || !errors.Is(err, refused) || !errors.Is(err, ErrUnreachable) {
+	if d, err := c.Allowed(t.Context(), "http://h/a"); d.Allowed || !errors.Is(err, refused) ||
+		!errors.Is(err, ErrUnreachable) {
 		t.Errorf("allowed %v, %v", d.Allowed, err)
 	}
 }
@@ -176,7 +185,8 @@ func TestDialPublic(t *testing.T) {
 	defer s.Close()
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 	f := Fetcher{Dial: DialPublic}
-	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "[fe80::1]", "[64:ff9b::a00:1]"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]",
+		"0.0.0.0", "10.0.0.1", "[fe80::1]", "[64:ff9b::a00:1]"} {
 		for _, scheme := range []string{"http", "gopher"} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			_, err := f.Fetch(ctx, mustParse(t, scheme+"://"+host+":"+port+"/0robots.txt"))
@@ -191,15 +201,28 @@ func TestDialPublic(t *testing.T) {
 // TestIsPublic: an address of each block of IANA's registries, and its neighbours.
 func TestIsPublic(t *testing.T) {
 	for ip, want := range map[string]bool{
-		"0.1.2.3": false, "1.1.1.1": true, "9.255.255.255": true, "10.0.0.0": false, "11.0.0.0": true, "100.63.255.255": true, "100.64.0.1": false, "100.128.0.0": true,
-		"127.9.9.9": false, "169.254.169.254": false, "172.15.0.1": true, "172.16.0.1": false, "172.32.0.0": true, "192.0.0.8": false, "192.0.0.9": true, "192.0.0.170": false, "192.0.1.0": true,
-		"192.0.2.1": false, "192.31.196.1": true, "192.52.193.1": true, "192.88.99.1": false, "192.168.1.1": false, "192.175.48.1": true, "198.17.0.0": true, "198.18.0.1": false,
-		"198.19.255.255": false, "198.20.0.0": true, "198.51.100.1": false, "203.0.113.9": false, "224.0.0.1": false, "239.1.1.1": false, "240.0.0.1": false, "255.255.255.255": false,
-		"::": false, "::1": false, "::10.0.0.1": false, "::8.8.8.8": false, "::ffff:10.0.0.1": false, "::ffff:8.8.8.8": true, "::ffff:0:8.8.8.8": false, "::ffff:0:10.0.0.1": false,
-		"64:ff9b::8.8.8.8": true, "64:ff9b::10.0.0.1": false, "64:ff9b::127.0.0.1": false, "64:ff9b:1::8.8.8.8": false, "100::1": false, "100:0:0:1::1": false, "100:0:0:2::1": true,
-		"2001::1": false, "2001:1::1": true, "2001:1::4": false, "2001:2::1": false, "2001:3::1": true, "2001:4:112::1": true, "2001:10::1": false, "2001:20::1": true, "2001:30::1": true, "2001:200::1": true,
-		"2001:db8::1": false, "2002:808:808::1": true, "2002:a00:1::1": false, "2002:c0a8:101::1": false, "2606:4700::1111": true, "2620:4f:8000::1": true, "3fff::1": false, "3fff:1000::": true,
-		"5f00::1": false, "fc00::1": false, "fd12::1": false, "fe80::1%lo": false, "febf::1": false, "fec0::1": false, "ff02::1": false,
+		"0.1.2.3": false, "1.1.1.1": true, "9.255.255.255": true, "10.0.0.0": false,
+		"11.0.0.0": true, "100.63.255.255": true, "100.64.0.1": false, "100.128.0.0": true,
+		"127.9.9.9": false, "169.254.169.254": false, "172.15.0.1": true, "172.16.0.1": false,
+		"172.32.0.0": true, "192.0.0.8": false, "192.0.0.9": true, "192.0.0.170": false,
+		"192.0.1.0": true,
+		"192.0.2.1": false, "192.31.196.1": true, "192.52.193.1": true, "192.88.99.1": false,
+		"192.168.1.1": false, "192.175.48.1": true, "198.17.0.0": true, "198.18.0.1": false,
+		"198.19.255.255": false, "198.20.0.0": true, "198.51.100.1": false, "203.0.113.9": false,
+		"224.0.0.1": false, "239.1.1.1": false, "240.0.0.1": false, "255.255.255.255": false,
+		"::": false, "::1": false, "::10.0.0.1": false, "::8.8.8.8": false,
+		"::ffff:10.0.0.1": false, "::ffff:8.8.8.8": true, "::ffff:0:8.8.8.8": false,
+		"::ffff:0:10.0.0.1": false,
+		"64:ff9b::8.8.8.8":  true, "64:ff9b::10.0.0.1": false, "64:ff9b::127.0.0.1": false,
+		"64:ff9b:1::8.8.8.8": false, "100::1": false, "100:0:0:1::1": false, "100:0:0:2::1": true,
+		"2001::1": false, "2001:1::1": true, "2001:1::4": false, "2001:2::1": false,
+		"2001:3::1": true, "2001:4:112::1": true, "2001:10::1": false, "2001:20::1": true,
+		"2001:30::1": true, "2001:200::1": true,
+		"2001:db8::1": false, "2002:808:808::1": true, "2002:a00:1::1": false,
+		"2002:c0a8:101::1": false, "2606:4700::1111": true, "2620:4f:8000::1": true,
+		"3fff::1": false, "3fff:1000::": true,
+		"5f00::1": false, "fc00::1": false, "fd12::1": false, "fe80::1%lo": false, "febf::1": false,
+		"fec0::1": false, "ff02::1": false,
 	} {
 		if got := isPublic(netip.MustParseAddr(ip)); got != want {
 			t.Errorf("%s: public %v", ip, got)
@@ -229,13 +252,15 @@ func TestRedirectIntoNetwork(t *testing.T) {
 		http.Redirect(w, r, "http://inside/secret", http.StatusFound)
 	}))
 	defer s.Close()
-	addresses := map[string]string{"outside:80": "192.31.196.1:80", "inside:80": "10.0.0.7:80", "neighbour:80": "10.0.0.8:80"}
+	addresses := map[string]string{"outside:80": "192.31.196.1:80", "inside:80": "10.0.0.7:80",
+		"neighbour:80": "10.0.0.8:80"}
 	f := Fetcher{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, s.Listener.Addr().String())
 		return addressed{conn, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(addresses[address]))}, err
 	}}
 	c := Client{Fetch: f.Fetch}
-	if d, err := c.Allowed(t.Context(), "http://outside/a"); d.Allowed || !errors.Is(err, ErrPrivate) || !errors.Is(err, ErrUnreachable) {
+	if d, err := c.Allowed(t.Context(), "http://outside/a"); d.Allowed ||
+		!errors.Is(err, ErrPrivate) || !errors.Is(err, ErrUnreachable) {
 		t.Errorf("from outside: %v, %v", d.Allowed, err)
 	}
 	if d, err := c.Allowed(t.Context(), "http://neighbour/a"); !d.Allowed || err != nil {
@@ -246,11 +271,15 @@ func TestRedirectIntoNetwork(t *testing.T) {
 // TestRedirects: five in a row are followed across hosts (R11), and the rules bind the first.
 func TestRedirects(t *testing.T) {
 	chain := web{
-		"http://h6/robots.txt": "301 http://h/robots.txt", "http://h/robots.txt": "301 https://h2/4", "https://h2/4": "302 /3", "https://h2/3": "303 http://h3/2", "http://h3/2": "307 /1",
-		"http://h3/1": "308 http://h3/rules", "http://h3/rules": "200 User-agent: *\nDisallow: /a", "http://h3/robots.txt": "404", "http://end/robots.txt": "301 http://gone/",
+		"http://h6/robots.txt": "301 http://h/robots.txt",
+		"http://h/robots.txt":  "301 https://h2/4", "https://h2/4": "302 /3",
+		"https://h2/3": "303 http://h3/2", "http://h3/2": "307 /1",
+		"http://h3/1": "308 http://h3/rules", "http://h3/rules": "200 User-agent: *\nDisallow: /a",
+		"http://h3/robots.txt": "404", "http://end/robots.txt": "301 http://gone/",
 	}
 	c := Client{Fetcher: &Fetcher{Transport: chain}}
-	for u, want := range map[string]bool{"http://h/a": false, "http://h/b": true, "http://h3/a": true, "http://h6/a": true, "http://end/b": false} {
+	for u, want := range map[string]bool{"http://h/a": false, "http://h/b": true,
+		"http://h3/a": true, "http://h6/a": true, "http://end/b": false} {
 		if a := mustGet(t, &c, u); a.Allowed(u) != want {
 			t.Errorf("%s: %v, %v", u, a.Access, a.Err)
 		}

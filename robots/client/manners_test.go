@@ -25,13 +25,15 @@ import (
 // 1,025 hosts in three rounds once cost 3,075 fetches and 2,050 requests too early.
 func TestManyHosts(t *testing.T) {
 	for name, c := range map[string]*Client{
-		"default": {}, "few hosts": {Size: 1}, "few bytes": {MaxBytes: 1}, "both": {Size: 2, MaxBytes: 2000},
+		"default": {}, "few hosts": {Size: 1}, "few bytes": {MaxBytes: 1},
+		"both": {Size: 2, MaxBytes: 2000},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			const hosts = 1025
 			p := places{docs: map[string]string{}}
 			for i := range hosts {
-				p.docs[fmt.Sprintf("https://h%d/robots.txt", i)] = "User-agent: *\nDisallow: /x\nCrawl-delay: 10000\n"
+				p.docs[fmt.Sprintf("https://h%d/robots.txt",
+					i)] = "User-agent: *\nDisallow: /x\nCrawl-delay: 10000\n"
 			}
 			c.Fetch = p.fetch
 			early := 0
@@ -53,7 +55,8 @@ func TestManyHosts(t *testing.T) {
 			if early != 2*hosts {
 				t.Errorf("%s: %d requests had to wait, want %d", name, early, 2*hosts)
 			}
-			if most := map[bool]int{true: 3 * hosts, false: hosts}[c.MaxBytes > 0]; p.count() > most {
+			if most := map[bool]int{true: 3 * hosts,
+				false: hosts}[c.MaxBytes > 0]; p.count() > most {
 				t.Errorf("%s: %d fetches", name, p.count())
 			}
 			// Once they may be asked again, the hosts that are too many go.
@@ -68,7 +71,8 @@ func TestManyHosts(t *testing.T) {
 					c.cache.mu.Unlock()
 				}
 			}
-			if n := len(c.cache.hosts); c.Size > 0 && n > c.Size+10 || c.MaxBytes > 0 && c.cache.bytes > 2*c.MaxBytes+2*(hostBytes+fileBytes) {
+			if n := len(c.cache.hosts); c.Size > 0 && n > c.Size+10 ||
+				c.MaxBytes > 0 && c.cache.bytes > 2*c.MaxBytes+2*(hostBytes+fileBytes) {
 				t.Errorf("%s: %d hosts, %d bytes", name, n, c.cache.bytes)
 			}
 		})
@@ -77,14 +81,17 @@ func TestManyHosts(t *testing.T) {
 
 // TestMaxDelay: no host makes a robot wait longer than its author allows.
 func TestMaxDelay(t *testing.T) {
-	p := places{docs: map[string]string{onWeb: "User-agent: *\nCrawl-delay: 86400\n", "https://r/robots.txt": "User-agent: *\nRequest-rate: 1/2d\nVisit-time: 0000-2400\n"}}
-	for most, want := range map[time.Duration]time.Duration{0: time.Hour, 5 * time.Second: 5 * time.Second, 48 * time.Hour: 24 * time.Hour} {
+	p := places{docs: map[string]string{onWeb: "User-agent: *\nCrawl-delay: 86400\n",
+		"https://r/robots.txt": "User-agent: *\nRequest-rate: 1/2d\nVisit-time: 0000-2400\n"}}
+	for most, want := range map[time.Duration]time.Duration{0: time.Hour,
+		5 * time.Second: 5 * time.Second, 48 * time.Hour: 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			c := Client{Fetch: p.fetch, MaxDelay: most}
 			for _, u := range []string{"https://h/", "https://r/"} {
 				a := mustGet(t, &c, u)
 				mustWait(t, a.Pace)
-				if got := time.Until(a.Pace.Next(time.Now())); got != want && (u == "https://h/" || got != max(want, most)) {
+				if got := time.Until(a.Pace.Next(time.Now())); got != want &&
+					(u == "https://h/" || got != max(want, most)) {
 					t.Errorf("MaxDelay %v: %s waits %v, want %v", most, u, got, want)
 				}
 			}
@@ -117,7 +124,8 @@ func (s *store) Save(_ context.Context, origin string, data []byte) error {
 func TestStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := &store{}
-		p := places{docs: map[string]string{onWeb: denyA + "Crawl-delay: 60\n", "https://slow/robots.txt": "404"}}
+		p := places{docs: map[string]string{onWeb: denyA + "Crawl-delay: 60\n",
+			"https://slow/robots.txt": "404"}}
 		c := Client{Fetch: p.fetch, Store: kept}
 		a := mustGet(t, &c, "https://h/")
 		mustWait(t, a.Pace)
@@ -138,13 +146,17 @@ func TestStore(t *testing.T) {
 				}
 			}
 			b := mustGet(t, &again, "https://h/")
-			if b.Allowed("/a") || !b.Fetched.Equal(a.Fetched) || time.Until(b.Pace.Next(time.Now())) != time.Minute {
-				t.Errorf("the file of %v, next request in %v", b.Fetched, time.Until(b.Pace.Next(time.Now())))
+			if b.Allowed("/a") || !b.Fetched.Equal(a.Fetched) ||
+				time.Until(b.Pace.Next(time.Now())) != time.Minute {
+				t.Errorf("the file of %v, next request in %v", b.Fetched,
+					time.Until(b.Pace.Next(time.Now())))
 			}
-			if wait := time.Until(mustGet(t, &again, "https://slow/").Pace.Next(time.Now())); wait != 3*time.Hour {
+			if wait := time.Until(mustGet(t, &again,
+				"https://slow/").Pace.Next(time.Now())); wait != 3*time.Hour {
 				t.Errorf("held for %v", wait)
 			}
-			if g := mustGet(t, &again, "https://gone/"); g.Access != Unreachable || p.count() != asked {
+			if g := mustGet(t, &again, "https://gone/"); g.Access != Unreachable ||
+				p.count() != asked {
 				t.Errorf("the host that failed: %v, %d fetches", g.Access, p.count()-asked)
 			}
 		}
@@ -153,9 +165,12 @@ func TestStore(t *testing.T) {
 		if g := mustGet(t, &later, "https://gone/"); g.Access != Unavailable {
 			t.Errorf("after 31 days: %v (R12)", g.Access)
 		}
-		for _, record := range []string{"{broken", fmt.Sprintf(`{"tried":%q}`, time.Now().Format(time.RFC3339)), `{"answer":{"access":"unavailable"},"tried":"9999-01-01T00:00:00Z"}`} {
+		for _, record := range []string{"{broken",
+			fmt.Sprintf(`{"tried":%q}`, time.Now().Format(time.RFC3339)),
+			`{"answer":{"access":"unavailable"},"tried":"9999-01-01T00:00:00Z"}`} {
 			_ = kept.Save(t.Context(), "https://h:443", []byte(record))
-			if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept}, "https://h/"); b.Allowed("/a") || b.Access != Successful {
+			if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept},
+				"https://h/"); b.Allowed("/a") || b.Access != Successful {
 				t.Errorf("%s: %v", record, b.Access)
 			}
 		}
@@ -167,8 +182,10 @@ func TestFreshness(t *testing.T) {
 	full, checked := 0, 0
 	header := http.Header{}
 	f := Fetcher{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
-		resp := &http.Response{StatusCode: 200, Header: header.Clone(), Body: io.NopCloser(strings.NewReader(denyA)), Request: req}
-		if tag := header.Get("ETag"); tag != "" && req.Header.Get("If-None-Match") == tag || header.Get("Last-Modified") != "" && req.Header.Get("If-Modified-Since") != "" {
+		resp := &http.Response{StatusCode: 200, Header: header.Clone(),
+			Body: io.NopCloser(strings.NewReader(denyA)), Request: req}
+		if tag := header.Get("ETag"); tag != "" && req.Header.Get("If-None-Match") == tag ||
+			header.Get("Last-Modified") != "" && req.Header.Get("If-Modified-Since") != "" {
 			checked++
 			resp.StatusCode, resp.Body = 304, http.NoBody
 			return resp, nil
@@ -181,9 +198,15 @@ func TestFreshness(t *testing.T) {
 		good         time.Duration
 		checked      int
 	}{
-		{"Cache-Control", "max-age=3600", time.Hour, 0}, {"Cache-Control", "public, Max-Age=\"7200\"", 2 * time.Hour, 0}, {"Cache-Control", "max-age=999999999", 24 * time.Hour, 0},
-		{"Cache-Control", "no-cache, max-age=7200", 5 * time.Minute, 0}, {"Cache-Control", "max-age=0", 5 * time.Minute, 0}, {"Cache-Control", "max-age=x", 24 * time.Hour, 0},
-		{"ETag", `"7"`, 24 * time.Hour, 2}, {"Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT", 24 * time.Hour, 2}, {"X-None", "y", 24 * time.Hour, 0},
+		{"Cache-Control", "max-age=3600", time.Hour, 0},
+		{"Cache-Control", "public, Max-Age=\"7200\"", 2 * time.Hour, 0},
+		{"Cache-Control", "max-age=999999999", 24 * time.Hour, 0},
+		{"Cache-Control", "no-cache, max-age=7200", 5 * time.Minute, 0},
+		{"Cache-Control", "max-age=0", 5 * time.Minute, 0},
+		{"Cache-Control", "max-age=x", 24 * time.Hour, 0},
+		{"ETag", `"7"`, 24 * time.Hour, 2},
+		{"Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT", 24 * time.Hour, 2},
+		{"X-None", "y", 24 * time.Hour, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			full, checked, header = 0, 0, http.Header{}
@@ -192,12 +215,15 @@ func TestFreshness(t *testing.T) {
 			for i, pause := range []time.Duration{0, test.good - 1, 1, test.good} {
 				time.Sleep(pause)
 				a := mustGet(t, &c, "https://h/")
-				if want := []int{1, 1, 2, 3}[i]; full+checked != want || a.Access != Successful || a.Allowed("/a") || a.Stale || a.Until.Sub(a.Fetched) != test.good {
-					t.Errorf("%s: %s, step %d: %d requests, want %d; %v", test.field, test.value, i, full+checked, want, a.Access)
+				if want := []int{1, 1, 2, 3}[i]; full+checked != want || a.Access != Successful ||
+					a.Allowed("/a") || a.Stale || a.Until.Sub(a.Fetched) != test.good {
+					t.Errorf("%s: %s, step %d: %d requests, want %d; %v", test.field, test.value, i,
+						full+checked, want, a.Access)
 				}
 			}
 			if checked != test.checked {
-				t.Errorf("%s: %s: %d answers 304, want %d", test.field, test.value, checked, test.checked)
+				t.Errorf("%s: %s: %d answers 304, want %d", test.field, test.value,
+					checked, test.checked)
 			}
 		})
 	}
@@ -223,7 +249,8 @@ func TestTransport(t *testing.T) {
 	defer s.Close()
 	c := Client{Agent: "mybot", MinDelay: time.Nanosecond}
 	web := http.Client{Transport: &Transport{Client: &c}}
-	for path, want := range map[string]error{"/a": nil, "/private/x": ErrDenied, "/to-private": ErrDenied, "/to-b": nil} {
+	for path, want := range map[string]error{"/a": nil, "/private/x": ErrDenied,
+		"/to-private": ErrDenied, "/to-b": nil} {
 		resp, err := web.Get(s.URL + path)
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("%s: %v, want %v", path, err, want)
@@ -231,15 +258,20 @@ func TestTransport(t *testing.T) {
 		if err == nil {
 			_ = resp.Body.Close()
 		}
-		if d, ok := errors.AsType[*DeniedError](err); want != nil && (!ok || d.Decision.Rule.Line != 2 || !strings.Contains(err.Error(), "line 2")) {
+		if d, ok := errors.AsType[*DeniedError](err); want != nil &&
+			(!ok || d.Decision.Rule.Line != 2 || !strings.Contains(err.Error(), "line 2")) {
 			t.Errorf("%s: %v", path, err)
 		}
 		reply, err := c.Do(t.Context(), s.URL+path)
-		if !errors.Is(err, want) || err == nil && (reply.Status != 200 || reply.Rules.Access != Successful || reply.Body.Close() != nil) {
+		if !errors.Is(err, want) ||
+			err == nil && (reply.Status != 200 || reply.Rules.Access != Successful ||
+				reply.Body.Close() != nil) {
 			t.Errorf("Do %s: %v", path, err)
 		}
 	}
-	if n := len(slices.DeleteFunc(slices.Clone(asked), func(s string) bool { return s != "/robots.txt mybot" })); n != 1 || slices.Contains(asked, "/private mybot") {
+	if n := len(slices.DeleteFunc(slices.Clone(asked), func(s string) bool {
+		return s != "/robots.txt mybot"
+	})); n != 1 || slices.Contains(asked, "/private mybot") {
 		t.Errorf("asked %q", asked)
 	}
 	resp, err := web.Get(s.URL + "/busy")
@@ -249,7 +281,8 @@ func TestTransport(t *testing.T) {
 	if wait := time.Until(mustGet(t, &c, s.URL).Pace.Next(time.Now())); wait < time.Hour {
 		t.Errorf("Retry-After: the next request in %v", wait)
 	}
-	if _, err := web.Get("http://" + robotstest.DeadAddress(t) + "/"); !errors.Is(err, ErrUnreachable) {
+	if _, err := web.Get("http://" + robotstest.DeadAddress(t) + "/"); !errors.Is(err,
+		ErrUnreachable) {
 		t.Errorf("a host that cannot be reached: %v", err)
 	}
 }
@@ -259,7 +292,8 @@ func TestGemini(t *testing.T) {
 	secure, trusting := robotstest.Certificate(t)
 	robotsTxt := "20 text/plain\r\nUser-agent: *\nDisallow: /private\nCrawl-delay: 0.001\n"
 	answer := func(request string) string {
-		switch path := strings.TrimPrefix(strings.TrimSpace(request), "gemini://example.com"); path {
+		switch path := strings.TrimPrefix(strings.TrimSpace(request),
+			"gemini://example.com"); path {
 		case "/robots.txt":
 			return robotsTxt
 		case "/moved":
@@ -293,7 +327,8 @@ func TestGemini(t *testing.T) {
 	for _, config := range []*tls.Config{nil, trusting} {
 		f.TLS = config
 		c := Client{Fetcher: f, MinDelay: time.Nanosecond}
-		for path, want := range map[string]string{"": "20 # hello\n", "/private/x": "denied", "/moved": "denied", "/none": "51 "} {
+		for path, want := range map[string]string{"": "20 # hello\n", "/private/x": "denied",
+			"/moved": "denied", "/none": "51 "} {
 			r, err := c.Do(t.Context(), "gemini://example.com"+path)
 			got := "denied"
 			if !errors.Is(err, ErrDenied) && err == nil {
@@ -307,17 +342,21 @@ func TestGemini(t *testing.T) {
 		if _, err := c.Do(t.Context(), "gemini://example.com/slow"); err != nil {
 			t.Fatal(err)
 		}
-		if wait := time.Until(mustGet(t, &c, "gemini://example.com/").Pace.Next(time.Now())); wait < 50*time.Minute {
+		if wait := time.Until(mustGet(t, &c,
+			"gemini://example.com/").Pace.Next(time.Now())); wait < 50*time.Minute {
 			t.Errorf("after 44: the next request in %v", wait)
 		}
 	}
-	for header, want := range map[string]Access{"51 no": Unavailable, "59 bad": Unavailable, "60 cert": Unavailable, "40 later": Unreachable, "44 60": Unreachable, "hello": Unreachable, "20": Successful} {
+	for header, want := range map[string]Access{"51 no": Unavailable, "59 bad": Unavailable,
+		"60 cert": Unavailable, "40 later": Unreachable, "44 60": Unreachable, "hello": Unreachable,
+		"20": Successful} {
 		robotsTxt = header + "\r\n"
 		if a := mustGet(t, &Client{Fetcher: f}, "gemini://example.com/"); a.Access != want {
 			t.Errorf("%s: %v, %v, want %v", header, a.Access, a.Err, want)
 		}
 	}
-	if a := mustGet(t, &Client{Fetcher: f}, "gemini://elsewhere/"); a.Access != Unreachable || a.Allowed("/") {
+	if a := mustGet(t, &Client{Fetcher: f}, "gemini://elsewhere/"); a.Access != Unreachable ||
+		a.Allowed("/") {
 		t.Errorf("nobody there: %v", a.Access)
 	}
 }

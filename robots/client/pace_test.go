@@ -20,7 +20,8 @@ func fields(lines ...string) []robots.Field {
 	var all []robots.Field
 	for i, line := range lines {
 		name, value, _ := strings.Cut(line, ":")
-		all = append(all, robots.Field{Name: strings.ToLower(name), Value: strings.TrimSpace(value), Line: i + 1})
+		all = append(all, robots.Field{Name: strings.ToLower(name),
+			Value: strings.TrimSpace(value), Line: i + 1})
 	}
 	return all
 }
@@ -39,18 +40,27 @@ func TestPaceIntervals(t *testing.T) {
 		{"C8 rule of thumb: twice the last fetch", nil, 8 * time.Second, 16 * time.Second},
 		{"crawl-delay", fields("Crawl-delay: 2.5"), time.Minute, 2500 * time.Millisecond},
 		{"crawl-delay of nothing", fields("Crawl-delay: 0"), time.Minute, time.Second},
-		{"the longer of two delays", fields("Crawl-delay: 3", "Crawl-delay: 2"), 0, 3 * time.Second},
+		{"the longer of two delays", fields("Crawl-delay: 3", "Crawl-delay: 2"), 0,
+			3 * time.Second},
 		{"a delay beyond all limits", fields("Crawl-delay: 99999999999"), 0, time.Hour},
 		{"C8 rate", fields("Request-rate: 10/60"), time.Minute, 6 * time.Second},
-		{"C8 slowest rate", fields("Request-rate: 10/60", "Request-rate: 1/30"), 0, 30 * time.Second},
-		{"the slower of rate and delay", fields("Request-rate: 10/60", "Crawl-delay: 7"), 0, 7 * time.Second},
-		{"the slower of delay and rate", fields("Request-rate: 1/9", "Crawl-delay: 7"), 0, 9 * time.Second},
-		{"values that do not parse", fields("Request-rate: 10", "Crawl-delay: x", "Visit-time: y"), 0, 10 * time.Second},
-		{"C8 inside a window", fields("Request-rate: 1/20 0000-0100", "Request-rate: 1/5"), 0, 20 * time.Second},
-		{"C8 outside of all windows", fields("Request-rate: 1/20 0100-0200", "Request-rate: 1/5"), 0, 5 * time.Second},
+		{"C8 slowest rate", fields("Request-rate: 10/60", "Request-rate: 1/30"), 0,
+			30 * time.Second},
+		{"the slower of rate and delay", fields("Request-rate: 10/60", "Crawl-delay: 7"), 0,
+			7 * time.Second},
+		{"the slower of delay and rate", fields("Request-rate: 1/9", "Crawl-delay: 7"), 0,
+			9 * time.Second},
+		{"values that do not parse", fields("Request-rate: 10", "Crawl-delay: x", "Visit-time: y"),
+			0, 10 * time.Second},
+		{"C8 inside a window", fields("Request-rate: 1/20 0000-0100", "Request-rate: 1/5"), 0,
+			20 * time.Second},
+		{"C8 outside of all windows", fields("Request-rate: 1/20 0100-0200", "Request-rate: 1/5"),
+			0, 5 * time.Second},
 		{"C8 outside, and no other", fields("Request-rate: 1/20 0100-0200"), 0, 10 * time.Second},
-		{"a later window is faster", fields("Request-rate: 1/1d", "Request-rate: 1/1m 0010-0020"), 0, 10 * time.Minute},
-		{"the wait ends inside a slower window", fields("Request-rate: 1/2m", "Request-rate: 1/1h 0001-0009"), 0, 10 * time.Minute},
+		{"a later window is faster", fields("Request-rate: 1/1d", "Request-rate: 1/1m 0010-0020"),
+			0, 10 * time.Minute},
+		{"the wait ends inside a slower window",
+			fields("Request-rate: 1/2m", "Request-rate: 1/1h 0001-0009"), 0, 10 * time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -85,7 +95,8 @@ func TestPaceVisitTime(t *testing.T) {
 			mustWait(t, &p)
 			got = append(got, time.Now().UTC().Format("150405"))
 		}
-		want := []string{"000000", "000030", "060000", "060030", "060100", "060130", "235900", "235930", "000000"}
+		want := []string{"000000", "000030", "060000", "060030", "060100", "060130", "235900",
+			"235930", "000000"}
 		if !slices.Equal(got, want) {
 			t.Errorf("visits at %v, want %v", got, want)
 		}
@@ -130,7 +141,8 @@ func TestPaceOddBounds(t *testing.T) {
 		p.SetMin(min(d, 0))
 		p.SetMax(d)
 		p.Took(d)
-		p.Follow(fields("Visit-time: 0600-0601", "Crawl-delay: 5", "Request-rate: 1/365d 0001-2359"))
+		p.Follow(fields("Visit-time: 0600-0601", "Crawl-delay: 5",
+			"Request-rate: 1/365d 0001-2359"))
 		p.Refused()
 		now := at(0)
 		if got := p.Next(now); !got.After(now) || got.Sub(now) > 48*time.Hour {
@@ -215,7 +227,8 @@ func TestPaceFollowWhileWaiting(t *testing.T) {
 func FuzzPlan(f *testing.F) {
 	f.Add("0600-0845", "1/20m 1700-0459", "1/1d", "2.5", uint16(100), uint16(400))
 	f.Fuzz(func(t *testing.T, visit, rate, untimed, delay string, last, now uint16) {
-		all := fields("Visit-time: "+visit, "Request-rate: "+rate, "Request-rate: "+untimed, "Crawl-delay: "+delay)
+		all := fields("Visit-time: "+visit, "Request-rate: "+rate, "Request-rate: "+untimed,
+			"Crawl-delay: "+delay)
 		p := newPlan(all, readers.MaxDelay)
 		from := at(int(now))
 		before := at(int(last))

@@ -24,7 +24,8 @@ func site(robotsTxt string, seen *[]string) roundTrip {
 		if text == "/robots.txt" {
 			text = robotsTxt
 		}
-		return &http.Response{Request: req, StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
+		return &http.Response{Request: req, StatusCode: http.StatusOK, Header: http.Header{},
+			Body: io.NopCloser(strings.NewReader(text))}, nil
 	}
 }
 
@@ -39,7 +40,8 @@ func TestTooSoon(t *testing.T) {
 		defer cancel()
 		err := p.Wait(ctx)
 		soon, ok := errors.AsType[*TooSoon](err)
-		if !ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 || !soon.At.Equal(start.Add(10*time.Second)) {
+		if !ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 ||
+			!soon.At.Equal(start.Add(10*time.Second)) {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 
@@ -76,25 +78,30 @@ func TestTooSoon(t *testing.T) {
 
 // TestPatient: ten pages with the timeout of an http.Client that is shorter than the pace.
 func TestPatient(t *testing.T) {
-	base := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		c, s := net.Pipe()
-		go func() {
-			req, err := http.ReadRequest(bufio.NewReader(s))
-			switch {
-			case err != nil:
-			case req.URL.Path == "/page7":
-				_, _ = io.WriteString(s, "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /page70\r\n\r\n")
-			default:
-				_, _ = io.WriteString(s, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+req.URL.Path)
-			}
-			_ = s.Close()
-		}()
-		return c, nil
-	}}
+	base := &http.Transport{DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			c, s := net.Pipe()
+			go func() {
+				req, err := http.ReadRequest(bufio.NewReader(s))
+				switch {
+				case err != nil:
+				case req.URL.Path == "/page7":
+					_, _ = io.WriteString(s,
+						"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /page70\r\n\r\n")
+				default:
+					_, _ = io.WriteString(s,
+						"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+req.URL.Path)
+				}
+				_ = s.Close()
+			}()
+			return c, nil
+		}}
 	for _, patient := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			bot := &Client{Agent: "mybot", Fetch: (&places{docs: map[string]string{"http://h/robots.txt": denyA}}).fetch}
-			browser := &http.Client{Timeout: 9 * time.Second, Transport: &Transport{Client: bot, Base: base, Patient: patient}}
+			bot := &Client{Agent: "mybot",
+				Fetch: (&places{docs: map[string]string{"http://h/robots.txt": denyA}}).fetch}
+			browser := &http.Client{Timeout: 9 * time.Second,
+				Transport: &Transport{Client: bot, Base: base, Patient: patient}}
 			got := 0
 			for i := range 10 {
 				resp, err := browser.Get("http://h/page" + string(rune('0'+i)))
@@ -120,7 +127,8 @@ func TestPatient(t *testing.T) {
 			start := time.Now()
 			time.AfterFunc(time.Second, cancel)
 			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://h/last", nil)
-			if _, err := browser.Do(req); err == nil || patient && time.Since(start) != time.Second {
+			if _, err := browser.Do(req); err == nil ||
+				patient && time.Since(start) != time.Second {
 				t.Errorf("patient %v: canceled: %v after %v", patient, err, time.Since(start))
 			}
 		})
@@ -130,7 +138,8 @@ func TestPatient(t *testing.T) {
 // TestBaseCarriesRobots: Base sends the requests for robots.txt, too, under the name that
 // pages are requested with; a Transport that is its own Base is an error.
 func TestBaseCarriesRobots(t *testing.T) {
-	for agent, want := range map[string]string{"": "mybot", "colly - https://x": "mybot", "Mozilla/5.0 (compatible; MyBot/1.0)": "Mozilla/5.0 (compatible; MyBot/1.0)"} {
+	for agent, want := range map[string]string{"": "mybot", "colly - https://x": "mybot",
+		"Mozilla/5.0 (compatible; MyBot/1.0)": "Mozilla/5.0 (compatible; MyBot/1.0)"} {
 		var seen []string
 		tr := &Transport{Client: &Client{Agent: "mybot"}, Base: site(denyA, &seen)}
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h/b", nil)
@@ -188,8 +197,10 @@ func TestBaseCarriesRobots(t *testing.T) {
 
 type closer bool
 
-func (c *closer) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.EOF }
-func (c *closer) CloseIdleConnections()                           { *c = true }
+func (c *closer) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, io.EOF
+}
+func (c *closer) CloseIdleConnections() { *c = true }
 
 // TestBackOff: the interval doubles with each refusal in a row, up to an hour, and halves
 // after a success.
@@ -218,7 +229,8 @@ func TestBackOff(t *testing.T) {
 		}
 
 		// Retry-After counts with any status, and numbers that no counter holds are a day.
-		a.learn(&Reply{Status: 200, Header: http.Header{"Retry-After": {"99999999999999999999999"}}}, 0)
+		a.learn(&Reply{Status: 200,
+			Header: http.Header{"Retry-After": {"99999999999999999999999"}}}, 0)
 		if p.Hold(time.Now()); next() != 24*time.Hour {
 			t.Errorf("Retry-After: %v", next())
 		}
@@ -230,14 +242,20 @@ func TestBackOff(t *testing.T) {
 
 		// Gopher has no status: its error item says so.
 		for text, want := range map[string]time.Duration{
-			"3Too many requests\t\terror.host\t1\r\n.\r\n": 20 * time.Second, "3Not found\t\terror.host\t1\r\n.\r\n": 10 * time.Second, "3 too many cooks\r\n": 10 * time.Second, "": 10 * time.Second,
+			"3Too many requests\t\terror.host\t1\r\n.\r\n": 20 * time.Second,
+			"3Not found\t\terror.host\t1\r\n.\r\n":         10 * time.Second,
+			"3 too many cooks\r\n":                         10 * time.Second, "": 10 * time.Second,
 		} {
-			c := Client{Fetch: (&places{docs: map[string]string{first: denyA}}).fetch, Fetcher: &Fetcher{Dial: gopherServer(t, nil, func(string) string { return text })}}
+			c := Client{Fetch: (&places{docs: map[string]string{first: denyA}}).fetch,
+				Fetcher: &Fetcher{Dial: gopherServer(t, nil, func(string) string {
+					return text
+				})}}
 			r, err := c.Do(t.Context(), "gopher://h/0/b")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if body, err := io.ReadAll(r.Body); string(body) != text || err != nil || r.Body.Close() != nil {
+			if body, err := io.ReadAll(r.Body); string(body) != text || err != nil ||
+				r.Body.Close() != nil {
 				t.Errorf("%q: read %q, %v", text, body, err)
 			}
 			if got := time.Until(r.Rules.Pace.Next(time.Now())); got != want {
@@ -251,10 +269,14 @@ func TestBackOff(t *testing.T) {
 func TestAgentNames(t *testing.T) {
 	p := places{docs: map[string]string{onWeb: denyA}}
 	for agent, meant := range map[string]string{
-		"Mozilla/5.0 (compatible; mybot/1.0; +https://example.org/bot)": `"mybot"`, "my bot": `"bot"`, "mybot/2.0": `"mybot"`, "Archive Box": `"Archive"`, "b\u00fccher": `"b"`, "(+)": "letters",
+		"Mozilla/5.0 (compatible; mybot/1.0; +https://example.org/bot)": `"mybot"`,
+		"my bot": `"bot"`, "mybot/2.0": `"mybot"`, "Archive Box": `"Archive"`, "b\u00fccher": `"b"`,
+		"(+)": "letters",
 	} {
-		for _, c := range []*Client{{Agent: agent, Fetch: p.fetch}, {Fallback: []string{agent}, Fetch: p.fetch}} {
-			if _, err := c.Get(t.Context(), "https://h/"); err == nil || !strings.Contains(err.Error(), meant) {
+		for _, c := range []*Client{{Agent: agent, Fetch: p.fetch},
+			{Fallback: []string{agent}, Fetch: p.fetch}} {
+			if _, err := c.Get(t.Context(), "https://h/"); err == nil ||
+				!strings.Contains(err.Error(), meant) {
 				t.Errorf("%q: %v", agent, err)
 			}
 		}
@@ -269,7 +291,8 @@ func TestAgentNames(t *testing.T) {
 	mustGet(t, &c, "http://h/")
 	c.Fetcher.UserAgent = "MyBot/1.0 (+https://example.org/bot)"
 	mustGet(t, &c, "http://h2/")
-	if !slices.Equal(seen, []string{"/robots.txt mybot", "/robots.txt MyBot/1.0 (+https://example.org/bot)"}) {
+	if !slices.Equal(seen, []string{"/robots.txt mybot",
+		"/robots.txt MyBot/1.0 (+https://example.org/bot)"}) {
 		t.Errorf("sent %q", seen)
 	}
 }
@@ -282,16 +305,21 @@ func TestUntil(t *testing.T) {
 		header http.Header
 		want   time.Duration
 	}{
-		{200, nil, 24 * time.Hour}, {404, nil, 24 * time.Hour}, {500, nil, 5 * time.Minute}, {0, nil, 5 * time.Minute},
+		{200, nil, 24 * time.Hour}, {404, nil, 24 * time.Hour}, {500, nil, 5 * time.Minute},
+		{0, nil, 5 * time.Minute},
 		{200, http.Header{"Cache-Control": {"max-age=7200"}}, 2 * time.Hour},
 		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"3600"}}, time.Hour},
 		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"9999"}}, 5 * time.Minute},
-		{503, http.Header{"Retry-After": {"7200"}}, 2 * time.Hour}, {503, http.Header{"Retry-After": {"soon"}}, 5 * time.Minute}, {429, http.Header{"Retry-After": {"99999999"}}, 24 * time.Hour},
-		{500, http.Header{"Retry-After": {"Sat, 01 Jan 2000 02:00:00 GMT"}}, 2 * time.Hour}, {503, http.Header{"Retry-After": {"Fri, 31 Dec 1999 00:00:00 GMT"}}, 5 * time.Minute},
+		{503, http.Header{"Retry-After": {"7200"}}, 2 * time.Hour},
+		{503, http.Header{"Retry-After": {"soon"}}, 5 * time.Minute},
+		{429, http.Header{"Retry-After": {"99999999"}}, 24 * time.Hour},
+		{500, http.Header{"Retry-After": {"Sat, 01 Jan 2000 02:00:00 GMT"}}, 2 * time.Hour},
+		{503, http.Header{"Retry-After": {"Fri, 31 Dec 1999 00:00:00 GMT"}}, 5 * time.Minute},
 		{503, http.Header{"Retry-After": {"Mon, 10 Jan 2000 00:00:00 GMT"}}, 24 * time.Hour},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			if got := time.Until(FromResponse(me, test.status, test.header, nil).Until); got != test.want {
+			if got := time.Until(FromResponse(me, test.status, test.header,
+				nil).Until); got != test.want {
 				t.Errorf("%d, %v: good for %v, want %v", test.status, test.header, got, test.want)
 			}
 		})
@@ -347,9 +375,11 @@ func TestPreferences(t *testing.T) {
 	}{
 		{"/", nil, "ai-use=y (robots.txt:3: Content-Usage) search=y (robots.txt:3: Content-Usage) train-ai=n (robots.txt:2: Content-Signal) use=reference (robots.txt:2: Content-Signal)"},
 		{"/poems/x", nil, "search=y (robots.txt:2: Content-Signal) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
-		{"/", http.Header{"Content-Usage": {"ai-use=n, train-ai=y"}, "X-Robots-Tag": {"otherbot: none", "MyBot: nofollow, noindex"}},
+		{"/", http.Header{"Content-Usage": {"ai-use=n, train-ai=y"},
+			"X-Robots-Tag": {"otherbot: none", "MyBot: nofollow, noindex"}},
 			"ai-use=n (Content-Usage) search=n (X-Robots-Tag) train-ai=n (robots.txt:2: Content-Signal) use=reference (robots.txt:2: Content-Signal)"},
-		{"/poems/", http.Header{"Robots-Tag": {"noai"}}, "ai-use=n (Robots-Tag) search=y (robots.txt:2: Content-Signal) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
+		{"/poems/", http.Header{"Robots-Tag": {"noai"}},
+			"ai-use=n (Robots-Tag) search=y (robots.txt:2: Content-Signal) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
 		{"/a", http.Header{"Content-Usage": {"search=y"}}, ""},
 	} {
 		var got []string
@@ -357,21 +387,28 @@ func TestPreferences(t *testing.T) {
 			got = append(got, p.Key+"="+p.Value+" ("+p.Origin+")")
 		}
 		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s, %v:\n got %s\nwant %s", test.url, test.header, strings.Join(got, " "), test.want)
+			t.Errorf("%s, %v:\n got %s\nwant %s", test.url, test.header,
+				strings.Join(got, " "), test.want)
 		}
 	}
 	none := FromResponse(me, http.StatusNotFound, nil, nil)
-	if got := none.Preferences("/", http.Header{"X-Robots-Tag": {"unavailable_after: 25 Jun 2010 15:00:00 PST", "noindex"}}); len(got) != 1 || got[0].Key != "search" {
+	if got := none.Preferences("/",
+		http.Header{"X-Robots-Tag": {"unavailable_after: 25 Jun 2010 15:00:00 PST",
+			"noindex"}}); len(got) != 1 || got[0].Key != "search" {
 		t.Errorf("without a file: %v", got)
 	}
 }
 
 // TestRobotsFileRefused: a host that refuses its robots file slows the pace, too.
 func TestRobotsFileRefused(t *testing.T) {
-	for status, want := range map[int]time.Duration{429: 20 * time.Second, 503: 20 * time.Second, 404: 10 * time.Second} {
+	for status, want := range map[int]time.Duration{429: 20 * time.Second, 503: 20 * time.Second,
+		404: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			c := Client{Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) { return nil, &StatusError{Status: status} }}
-			for _, a := range []*HostRules{mustGet(t, &c, "http://h/"), FromResponse(me, status, nil, nil)} {
+			c := Client{Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) {
+				return nil, &StatusError{Status: status}
+			}}
+			for _, a := range []*HostRules{mustGet(t, &c, "http://h/"),
+				FromResponse(me, status, nil, nil)} {
 				mustWait(t, a.Pace)
 				if got := time.Until(a.Pace.Next(time.Now())); got != want {
 					t.Errorf("%d: the next request after %v, want %v", status, got, want)

@@ -16,8 +16,9 @@ import (
 func network(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
 	go func() {
-		_, _ = io.WriteString(server, ":irc.example.com 005 bob CRAWLER=index:deny,cooldown:86400 :are supported\r\n"+
-			":irc.example.com 422 bob :no message of the day\r\n")
+		_, _ = io.WriteString(server,
+			":irc.example.com 005 bob CRAWLER=index:deny,cooldown:86400 :are supported\r\n"+
+				":irc.example.com 422 bob :no message of the day\r\n")
 	}()
 	go func() {
 		lines := bufio.NewScanner(server)

@@ -23,7 +23,8 @@ func TestClient(t *testing.T) {
 		name, script, want, fails string
 	}{
 		{"no token", welcome + "< :s 005 crawl NICKLEN=9 :are supported\n< :s 376 crawl :End\n> QUIT", "", ""},
-		{"no message of the day", welcome + "< :s 005 crawl CRAWLER=index:allow\n< :s 422 crawl :none\n> QUIT",
+		{"no message of the day",
+			welcome + "< :s 005 crawl CRAWLER=index:allow\n< :s 422 crawl :none\n> QUIT",
 			"CRAWLER=index:allow,cooldown:3600", ""},
 		{"a later line takes the token back", welcome + `< :s 005 crawl CRAWLER=index:deny :are supported
 			< :s 005 crawl -CRAWLER :are supported
@@ -44,11 +45,16 @@ func TestClient(t *testing.T) {
 			< :s 005 crawl1 CRAWLER=index:allow,cooldown:5 :are supported
 			< :s 376 crawl :End
 			> QUIT`, "CRAWLER=index:allow,cooldown:5", ""},
-		{"no nick will do", "> NICK\n> USER\n" + strings.Repeat("< :s 433 * x :in use\n> NICK crawl\n", 5) + "< :s 433 * x :in use", "", "no nick"},
-		{"refused", "> NICK\n> USER\n< ERROR :Closing link: banned\x07", "", `refuses: "Closing link: banned\a"`},
+		{"no nick will do", "> NICK\n> USER\n" +
+			strings.Repeat("< :s 433 * x :in use\n> NICK crawl\n", 5) + "< :s 433 * x :in use",
+			"", "no nick"},
+		{"refused", "> NICK\n> USER\n< ERROR :Closing link: banned\x07", "",
+			`refuses: "Closing link: banned\a"`},
 		{"closed", welcome, "", "unexpected EOF"},
-		{"a line without end", welcome + "< " + strings.Repeat("x", 10000), "", "a line of more than 8703 bytes"},
-		{"talk without end", welcome + strings.Repeat("< :s NOTICE * :hello\n", 20000), "", "sends too much"},
+		{"a line without end", welcome + "< " + strings.Repeat("x", 10000), "",
+			"a line of more than 8703 bytes"},
+		{"talk without end", welcome + strings.Repeat("< :s NOTICE * :hello\n", 20000), "",
+			"sends too much"},
 		{"silence", welcome + "...", "", "deadline exceeded"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -98,7 +104,8 @@ func TestClientRefusesInput(t *testing.T) {
 		{"", "irc://h:x", "invalid port"},
 	} {
 		c := Visitor{Nick: test.nick}
-		if _, _, err := c.Crawler(t.Context(), test.url); err == nil || !strings.Contains(err.Error(), test.fails) {
+		if _, _, err := c.Crawler(t.Context(), test.url); err == nil ||
+			!strings.Contains(err.Error(), test.fails) {
 			t.Errorf("%q %q: error %v, want %s", test.nick, test.url, err, test.fails)
 		}
 	}

@@ -28,7 +28,9 @@ func TestAnswers(t *testing.T) {
 	for _, c := range list {
 		fresh := c
 		fresh.Fill()
-		if !*update && (!reflect.DeepEqual(c.Dialects, fresh.Dialects) || !reflect.DeepEqual(c.Readers, fresh.Readers) || !reflect.DeepEqual(c.Usage, fresh.Usage) || !maps.Equal(c.Together, fresh.Together)) {
+		if !*update && (!reflect.DeepEqual(c.Dialects, fresh.Dialects) ||
+			!reflect.DeepEqual(c.Readers, fresh.Readers) ||
+			!reflect.DeepEqual(c.Usage, fresh.Usage) || !maps.Equal(c.Together, fresh.Together)) {
 			t.Errorf("%s: the answers are (go test ./robots/kit -update writes them)\n%v\n%v, in the kit\n%v\n%v", c.Name, fresh.Dialects, fresh.Readers, c.Dialects, c.Readers)
 		}
 		text, err := json.Marshal(fresh)
@@ -46,7 +48,8 @@ func TestAnswers(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kit")
-	own := kit.Case{Name: "own", Robots: []byte("User-agent: *\nDisallow: /a\xff\n"), Agents: []string{"x"}, Selectors: []string{"/a", "/b<", ""}}
+	own := kit.Case{Name: "own", Robots: []byte("User-agent: *\nDisallow: /a\xff\n"),
+		Agents: []string{"x"}, Selectors: []string{"/a", "/b<", ""}}
 	own.Fill()
 	if err := kit.Write(dir, []kit.Case{own}); err != nil {
 		t.Fatal(err)
@@ -70,7 +73,9 @@ func TestWrite(t *testing.T) {
 }
 
 // stands says which model stands for a program.
-var stands = map[string]string{"google": "google", "google-raw": "google-raw", "cpython": "first-match", "cpython-main": "longest-match-raw", "protego": "protego", "gopher-mcp": "gopher-mcp"}
+var stands = map[string]string{"google": "google", "google-raw": "google-raw",
+	"cpython": "first-match", "cpython-main": "longest-match-raw", "protego": "protego",
+	"gopher-mcp": "gopher-mcp"}
 
 // TestModels holds the models against recorded decisions of the programs that they
 // stand for, and against the dialects.
@@ -83,7 +88,8 @@ func TestModels(t *testing.T) {
 					continue
 				}
 				if asked[name]++; got[a][i] != w {
-					t.Errorf("%s: %s as %s: %q is %c, the model says %c\n%s", c.Name, name, c.Agents[a], c.Selectors[i], w, got[a][i], c.Robots)
+					t.Errorf("%s: %s as %s: %q is %c, the model says %c\n%s", c.Name, name,
+						c.Agents[a], c.Selectors[i], w, got[a][i], c.Robots)
 				}
 			}
 		}

@@ -24,23 +24,29 @@ var lintCases = []struct {
 	{readers.Standard1994, "User-agent: *\nDisallow:\n", ""},
 	{readers.Extended, "User-agent: a\nRobot-version: 2.0\nVisit-time: 0600-0845\nRequest-rate: 1/30m\nDisallow: /a*\n", ""},
 
-	{readers.RFC9309, "User-agent: *\nDisallow /a\nhello there\n: x\nDisallow: /b\n", "2:R2-NO-COLON 3:R2-NO-COLON 4:R2-NO-COLON"},
+	{readers.RFC9309, "User-agent: *\nDisallow /a\nhello there\n: x\nDisallow: /b\n",
+		"2:R2-NO-COLON 3:R2-NO-COLON 4:R2-NO-COLON"},
 	{readers.RFC9309, "Usage-agent: *\nUser-agent: *\nDisalow: /\nDissallow: /\nX-thing: 1\nDisallow: /b\n", "1:R2-MISSPELT-FIELD 3:R2-MISSPELT-FIELD 4:R2-MISSPELT-FIELD 4:R5-DUPLICATE 5:R9-UNKNOWN-FIELD"},
 	{readers.RFC9309, "User-agent: *\nDisallow: /b\nCrawl-delay: soon\nVisit-time: 9999-0000\nRequest-rate: 1/0\n", "3:VALUE 4:C7-VALUE 5:C8-VALUE"},
-	{readers.Gopher, "User-agent: *\nDisallow: /b\nIndex: perhaps\nCooldown: -1\n", "3:I3-VALUE 4:I6-VALUE"},
-	{readers.RFC9309, "\ufeffUser-agent: *\nDisallow: /\x00b\nDisallow: /\x1bc\nDisallow: /\xff\n", "1:R10-BYTES 2:R2-BYTES 3:R10-BYTES 4:R10-BYTES"},
+	{readers.Gopher, "User-agent: *\nDisallow: /b\nIndex: perhaps\nCooldown: -1\n",
+		"3:I3-VALUE 4:I6-VALUE"},
+	{readers.RFC9309, "\ufeffUser-agent: *\nDisallow: /\x00b\nDisallow: /\x1bc\nDisallow: /\xff\n",
+		"1:R10-BYTES 2:R2-BYTES 3:R10-BYTES 4:R10-BYTES"},
 	{readers.Gopher, "User-agent: *\nDisallow: /a\rb\n", "2:G3-BYTES"},
 	{readers.RFC9309, "User-agent:\nUser-agent: a/2.0\nDisallow: /a\nUser-agent: *bot\nDisallow: /b\n", "1:R3-AGENT 2:R3-AGENT 4:R3-AGENT"},
 	{readers.GopherStrict, "User-agent: a\nDisallow: /a\n", "1:G10-IGNORED"},
 	{readers.Gopher, "User-agent: a\nDisallow: /a\nAllow: /a/b\n", "3:G10-IGNORED"},
-	{readers.Standard1994, "User-agent: a\nDisallow: /a\nAllow: /a/b\nDisallow: /c*\n", "3:S7-IGNORED 4:S4-WILDCARD"},
+	{readers.Standard1994, "User-agent: a\nDisallow: /a\nAllow: /a/b\nDisallow: /c*\n",
+		"3:S7-IGNORED 4:S4-WILDCARD"},
 	{readers.Gopher, "User-agent: a\nDisallow:\ndisallow: /x\n Disallow: /y\nDisallow: /z$\nDisallow: /" + strings.Repeat("l", 255) + "\n", "2:G4-EMPTY 3:G4-FORM 4:G4-FORM 5:G8-WILDCARD 6:G6-LONG"},
 	{readers.RFC9309, "User-agent: a\nDisallow: x\nDisallow: /robots.txt\nDisallow: /a$b\nDisallow: /a b\nDisallow: /c#d\n", "2:R5-NEVER 3:R5-NEVER 4:R7-WILDCARD 5:R2-BLANK 6:G9-COMMENT"},
 	{readers.RFC9309, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
 	{readers.Gopher, "Disallow: /a\nUser-agent: *\nDisallow: /b\n", "1:R8-OUTSIDE"},
 	{readers.Standard1994, "User-agent: *\n\nDisallow: /b\n", "1:S1-EMPTY-GROUP 3:S1-OUTSIDE"},
-	{readers.RFC9309, "User-agent: *\n# c\n\nUser-agent: a\nUser-agent: b\n\nDisallow: /\n", "1:R9-SWALLOWED"},
-	{readers.RFC9309, "User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /\n", "1:R9-SWALLOWED"},
+	{readers.RFC9309, "User-agent: *\n# c\n\nUser-agent: a\nUser-agent: b\n\nDisallow: /\n",
+		"1:R9-SWALLOWED"},
+	{readers.RFC9309, "User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /\n",
+		"1:R9-SWALLOWED"},
 	{readers.RFC9309, "User-agent: *\nSitemap: s\nUser-agent: a\nDisallow: /\nSitemap:\nSitemap: ftp://h/s\nSitemap: HTTPS://h/s\n", "2:SITEMAP 5:SITEMAP 6:SITEMAP"},
 	{readers.Gopher, "User-agent: *\nUser-agent: a\nDisallow: /\n", ""},
 	{readers.RFC9309, "User-agent: GPTBot, ClaudeBot\nDisallow: /\n", "1:R3-AGENT"},
@@ -48,34 +54,45 @@ var lintCases = []struct {
 	{readers.RFC9309, "User-agent: *\nDisallow: /a /b\nDisallow: /c d\nCrawl-delay: 86400\nCrawl-delay: 86399\n", "2:R2-BLANK 3:R2-BLANK 4:VALUE"},
 	{readers.RFC9309, "<!DOCTYPE html>\n<html><style>\na:hover { color: red }\nsitemap: x\n</style>\n<p>Disallow: /a\n", "0:G1-ABSENT"},
 	{readers.RFC9309, strings.Repeat("hello: there\nworld\n", 50), "0:G1-ABSENT"},
-	{readers.RFC9309, strings.Repeat("<p>hello: there\nworld\n", 1500) + "Sitemap: https://h/s.xml\n", "1:G1-ABSENT"},
-	{readers.RFC9309, "User-agent: *\n" + strings.Repeat("hello there\n", 300), "1:R1-EMPTY-GROUP 2:G1-ABSENT"},
+	{readers.RFC9309, strings.Repeat("<p>hello: there\nworld\n", 1500) +
+		"Sitemap: https://h/s.xml\n", "1:G1-ABSENT"},
+	{readers.RFC9309, "User-agent: *\n" + strings.Repeat("hello there\n", 300),
+		"1:R1-EMPTY-GROUP 2:G1-ABSENT"},
 	{readers.RFC9309, "\x1f\x8b\x08hello\nworld\n", "0:R10-BYTES"},
 	{readers.RFC9309, "U\x00s\x00e\x00r\x00\n\x00", "0:R10-BYTES"},
 	{readers.RFC9309, strings.Repeat("hello world\n", largeFile/10), "0:G1-ABSENT"},
 	{readers.RFC9309, "Sitemap: https://h/s.xml\n", ""},
-	{readers.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n", "4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
-	{readers.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n", "4:S3-DUPLICATE"},
-	{readers.Extended, "User-agent: chives\nDisallow: /\n\nUser-agent: newchives\nDisallow: /b\n", "4:S3-UNREACHED"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /\n\nUser-agent: A\nDisallow: /b\nUser-agent: c\n",
+		"4:R3-DUPLICATE 6:R1-EMPTY-GROUP"},
+	{readers.Standard1994, "User-agent: a\nDisallow: /\n\nUser-agent: a\nDisallow: /b\n",
+		"4:S3-DUPLICATE"},
+	{readers.Extended, "User-agent: chives\nDisallow: /\n\nUser-agent: newchives\nDisallow: /b\n",
+		"4:S3-UNREACHED"},
 	{readers.Standard1994, "User-agent: newchives\nDisallow: /b\n\nUser-agent: chives\nDisallow: /\n", ""},
 	{readers.RFC9309, "User-agent: a\nDisallow: /x/.*\nDisallow: /index.*\nAgentmap: https://h/a\nSchemamap: https://h/s\n", "2:R7-MEANT 3:R7-MEANT"},
-	{readers.RFC9309, "User-agent: *\nDisallow:\u00a0/a\n\u00a0Disallow: /b\n", "2:R2-BLANK 2:R5-NEVER 3:R2-BLANK 3:R2-MISSPELT-FIELD"},
+	{readers.RFC9309, "User-agent: *\nDisallow:\u00a0/a\n\u00a0Disallow: /b\n",
+		"2:R2-BLANK 2:R5-NEVER 3:R2-BLANK 3:R2-MISSPELT-FIELD"},
 	{readers.Gemini, "User-agent: a\nDisallow: /x*y\n", "2:S4-WILDCARD"},
 	{readers.RFC9309, "User-agent: archiver\nUser-agent: Train-AI\nDisallow: /a\n\nUser-agent: ai-input\nDisallow: /b\nAllow: /b/c\n\nUser-agent: use\nUser-agent: bots\nUser-agent: all\nDisallow: /\n", "2:PURPOSE 5:PURPOSE"},
 	{readers.Gemini, "User-agent: *\nDisallow: /\n\nUser-agent: indexer\nDisallow:\n\nUser-agent: mybot\nUser-agent: search\nAllow: /\n", "4:PURPOSE 8:PURPOSE 9:G10-IGNORED"},
 	{readers.Standard1994, "User-agent: indexer\nUser-agent: train-ai\nDisallow:\n", ""},
-	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n", "2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /a\nAllow: /a\nDisallow:\n",
+		"2:R5-NEVER 3:R5-DUPLICATE 5:S5-EMPTY"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a\nDisallow: /b c/\nDisallow: a\nDisallow: b%20c/\n", "3:R2-BLANK"}, // as gophd writes it
 	{readers.RFC9309, "User-agent: a\nAllow: /a\nDisallow: a\nUser-agent: b\nDisallow: /c\n\nDisallow: c\n", "3:R5-NEVER"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /a$\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\nAllow: /b\n", "3:R5-NEVER 5:R5-NEVER 6:R5-DUPLICATE"},
 	{readers.RFC9309, "User-agent: a b\nUser-agent: c d\nUser-agent: a\nDisallow: /\n", "2:R3-AGENT"},
-	{readers.RFC9309, "User-agent: a b\nUser-agent: a c\nDisallow: /\nUser-agent: a\nDisallow: /\n", "1:R3-AGENT 2:R3-AGENT 2:R3-DUPLICATE 4:R3-DUPLICATE"},
+	{readers.RFC9309, "User-agent: a b\nUser-agent: a c\nDisallow: /\nUser-agent: a\nDisallow: /\n",
+		"1:R3-AGENT 2:R3-AGENT 2:R3-DUPLICATE 4:R3-DUPLICATE"},
 	{readers.RFC9309, "User-agent: a\nDisallow: /é\nDisallow: /%C3%A9\nDisallow: /x y/\nDisallow: /x%20y/\n", "4:R2-BLANK"},
-	{readers.RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n", "3:R5-DUPLICATE 4:R5-NEVER"},
+	{readers.RFC9309, "User-agent: a\nDisallow: /a~\nDisallow: /%61%7E\nDisallow: /robots.txt$\n",
+		"3:R5-DUPLICATE 4:R5-NEVER"},
 	{readers.Gopher, "User-agent: a\nDisallow: /a\nDisallow: /%61\n", ""},
-	{readers.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n", "1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
+	{readers.Extended, "User-agent: a\nRobot-version: 2.1\nDisallow: /a\nRobot-version: x\n",
+		"1:C3-EXPERIMENTAL 4:C3-VALUE 4:C3-PLACE"},
 	{readers.Gopher, "iHello\tfake\t(NULL)\t0\r\n", "0:G1-ABSENT"},
-	{readers.RFC9309, "Useragent: a\nDisallow /x\nUser-agent: b\nDisallow: /100%\nDisallow: /a%4\n", "1:R2-MISSPELT-FIELD 2:R2-NO-COLON 4:R6-ESCAPE 5:R6-ESCAPE"},
+	{readers.RFC9309, "Useragent: a\nDisallow /x\nUser-agent: b\nDisallow: /100%\nDisallow: /a%4\n",
+		"1:R2-MISSPELT-FIELD 2:R2-NO-COLON 4:R6-ESCAPE 5:R6-ESCAPE"},
 	{readers.Gopher, "User-agent: a\nDisalow: /x\nDisallow: /100%\n", "2:R2-MISSPELT-FIELD"},
 	{readers.RFC9309, "\xff\xfeD\x00i\x00s\x00:\x001\x00\n\x00", "0:G1-ABSENT"},
 	{readers.RFC9309, "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /a train-ai=y, search=n\nContent-Signal: search=yes, ai-train=no\nLicense: https://h/l.xml\n", ""},
@@ -87,9 +104,12 @@ var lintCases = []struct {
 // TestMeant: what is no pattern, and what it was meant to be.
 func TestMeant(t *testing.T) {
 	for pattern, want := range map[string]string{
-		"/drafts/.*": "/drafts/", "/drafts.*": "/drafts", "/drafts/[a-z]*": "/drafts/", "/drafts/.+": "/drafts/", "^/drafts/": "/drafts/",
-		"/(drafts|x)/": "/drafts/ /x/", "~/drafts/": "/drafts/", "/drafts/?": "/drafts/", "/drafts/$": "/drafts/", "^/a/.*$": "/a/", "/x/[ab]+": "/x/",
-		"/drafts/": "", "/*.zip$": "", "/a*": "", "/$": "", "/a.b": "", "/~bob/": "", "/p/[slug]": "", "/a(b)": "", "/x?": "", ".*": "", "": "", "*": "",
+		"/drafts/.*": "/drafts/", "/drafts.*": "/drafts", "/drafts/[a-z]*": "/drafts/",
+		"/drafts/.+": "/drafts/", "^/drafts/": "/drafts/",
+		"/(drafts|x)/": "/drafts/ /x/", "~/drafts/": "/drafts/", "/drafts/?": "/drafts/",
+		"/drafts/$": "/drafts/", "^/a/.*$": "/a/", "/x/[ab]+": "/x/",
+		"/drafts/": "", "/*.zip$": "", "/a*": "", "/$": "", "/a.b": "", "/~bob/": "",
+		"/p/[slug]": "", "/a(b)": "", "/x?": "", ".*": "", "": "", "*": "",
 	} {
 		meant, why := Meant(pattern, true)
 		if got := strings.Join(meant, " "); got != want || (why == "") != (want == "") {
@@ -161,13 +181,15 @@ func TestLintSize(t *testing.T) {
 		}
 		return ""
 	}
-	for size, want := range map[int]diag.Severity{largeFile: "", largeFile + 1: diag.Notice, tooBigFile + 1: diag.Warning} {
+	for size, want := range map[int]diag.Severity{largeFile: "", largeFile + 1: diag.Notice,
+		tooBigFile + 1: diag.Warning} {
 		file := append([]byte("Disallow: /a\n"), strings.Repeat("\n", size-13)...)
 		if got := severity(robots.Parse(readers.Gopher, file)); got != want {
 			t.Errorf("%d bytes: %q, want %q", size, got, want)
 		}
 	}
-	f, err := robots.ParseReader(readers.Gopher, strings.NewReader("Disallow: /a\nDisallow: /b\n"), 20)
+	f, err := robots.ParseReader(readers.Gopher,
+		strings.NewReader("Disallow: /a\nDisallow: /b\n"), 20)
 	if err != nil || severity(f) != diag.Warning {
 		t.Errorf("a cut file: %v, %v", File(f), err)
 	}
@@ -175,7 +197,8 @@ func TestLintSize(t *testing.T) {
 
 // TestLintIsBounded: the diagnostics of a file that was made to have many.
 func TestLintIsBounded(t *testing.T) {
-	found := File(robots.Parse(readers.RFC9309, []byte("User-agent: *\nDisallow: /\n"+strings.Repeat("x\n", 100_000))))
+	found := File(robots.Parse(readers.RFC9309,
+		[]byte("User-agent: *\nDisallow: /\n"+strings.Repeat("x\n", 100_000))))
 	if len(found) != maxFound+1 || !strings.Contains(found[1].String(), ": 99001 more") {
 		t.Errorf("%d diagnostics, the second %v", len(found), found[1])
 	}
@@ -223,7 +246,8 @@ func FuzzFile(f *testing.F) {
 				lines++
 			}
 			for _, g := range File(file) {
-				if g.Line < last || g.Line > lines || g.Code == "" || selector.HasControl(g.Message) {
+				if g.Line < last || g.Line > lines || g.Code == "" ||
+					selector.HasControl(g.Message) {
 					t.Fatalf("%s: %q: %+v", d, data, g)
 				}
 				last = g.Line

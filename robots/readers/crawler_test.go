@@ -31,14 +31,16 @@ func TestCrawlerCases(t *testing.T) {
 		}
 		c, problems := ParseCrawler(r.ISupport...)
 		if c.Index.String() != r.Expect.Index {
-			t.Errorf("line %d: %q: index %v, want %s (%s)", n, r.ISupport, c.Index, r.Expect.Index, r.Why)
+			t.Errorf("line %d: %q: index %v, want %s (%s)", n, r.ISupport, c.Index,
+				r.Expect.Index, r.Why)
 		}
 		want := fmt.Sprint(r.Expect.Cooldown)
 		if got := cooldown(c); want != "<nil>" && got != want {
 			t.Errorf("line %d: %q: cooldown %s, want %s (%s)", n, r.ISupport, got, want, r.Why)
 		}
 		if got := codes(problems); got != r.Expect.Error {
-			t.Errorf("line %d: %q: diagnosed %q, want %q (%s)", n, r.ISupport, got, r.Expect.Error, r.Why)
+			t.Errorf("line %d: %q: diagnosed %q, want %q (%s)", n, r.ISupport, got,
+				r.Expect.Error, r.Why)
 		}
 	})
 	if count != 15 {
@@ -93,7 +95,8 @@ func TestCrawlerValues(t *testing.T) {
 		c, problems := ParseCrawler("CRAWLER=" + test.value)
 		got := fmt.Sprint(c.Index, " ", c.Cooldown.Seconds())
 		if got != test.want || codes(problems) != test.codes {
-			t.Errorf("%s: %s %q, want %s %q", test.value, got, codes(problems), test.want, test.codes)
+			t.Errorf("%s: %s %q, want %s %q", test.value, got, codes(problems),
+				test.want, test.codes)
 		}
 	}
 }
@@ -178,7 +181,8 @@ func TestCrawlerString(t *testing.T) {
 // FuzzCrawler proves that nothing is read as a permission that does not say so,
 // and that what is written is read as the same.
 func FuzzCrawler(f *testing.F) {
-	for _, s := range []string{"index:allow,cooldown:3600", `index\x3Adeny`, "index:allow,index:deny", "cooldown:1h,,x"} {
+	for _, s := range []string{"index:allow,cooldown:3600", `index\x3Adeny`,
+		"index:allow,index:deny", "cooldown:1h,,x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
@@ -196,7 +200,8 @@ func FuzzCrawler(f *testing.F) {
 		if c.Index != IndexUnspecified && (again != c || problems != nil) {
 			t.Errorf("%q: %v, again %v %v", value, c, again, problems)
 		}
-		if tokens := ircline.Tokens(":s 005 n " + value); len(tokens) > 13 || slices.Contains(tokens, "") {
+		if tokens := ircline.Tokens(":s 005 n " + value); len(tokens) > 13 ||
+			slices.Contains(tokens, "") {
 			t.Errorf("%q: tokens %q", value, tokens)
 		}
 	})

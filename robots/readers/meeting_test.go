@@ -138,7 +138,8 @@ func TestPatternsCompared(t *testing.T) {
 		for i := range list {
 			for j := range list {
 				if i != j && list[i].Covers(&list[j]) {
-					t.Fatalf("the meeting of %q and %q: %+v covers %+v", a.text, b.text, list[i], list[j])
+					t.Fatalf("the meeting of %q and %q: %+v covers %+v", a.text, b.text,
+						list[i], list[j])
 				}
 			}
 		}
@@ -193,7 +194,8 @@ func TestMeeting(t *testing.T) {
 
 // TestParsePattern prints what it parses.
 func TestParsePattern(t *testing.T) {
-	for _, text := range []string{"/", "/a", "/a$", "/a*", "/a*$", "/a*b", "/a*b$", "*$", "*", "/**", "/a$$"} {
+	for _, text := range []string{"/", "/a", "/a$", "/a*", "/a*$", "/a*b", "/a*b$", "*$", "*",
+		"/**", "/a$$"} {
 		p := ParsePattern(text)
 		if got := p.String(); got != text || p.Size != len(text) {
 			t.Errorf("%q: %q, size %d", text, got, p.Size)
@@ -204,7 +206,8 @@ func TestParsePattern(t *testing.T) {
 // TestMeetingIsBounded compares names of many equal letters, which overlap everywhere.
 func TestMeetingIsBounded(t *testing.T) {
 	long := strings.Repeat("a", 100_000)
-	a, b := Pattern{Pieces: []string{"/", long + "b"}}, Pattern{Pieces: []string{"/", "b" + long}, Whole: true}
+	a, b := Pattern{Pieces: []string{"/", long + "b"}},
+		Pattern{Pieces: []string{"/", "b" + long}, Whole: true}
 	if _, ok := a.Meeting(&b); !a.Meets(&b) || ok {
 		t.Error("100,000 bytes were compared with each other")
 	}

@@ -16,7 +16,8 @@ import (
 // and Kennedy's against a plain statement of what it does.
 func TestAsDialects(t *testing.T) {
 	dialects := map[string]readers.Dialect{
-		"gopher-strict": readers.GopherStrict, "veronica2": readers.Veronica2, "rfc9309-raw": readers.RFC9309, "1994": readers.Standard1994,
+		"gopher-strict": readers.GopherStrict, "veronica2": readers.Veronica2,
+		"rfc9309-raw": readers.RFC9309, "1994": readers.Standard1994,
 	}
 	for range 20000 {
 		seed := rand.Uint64()
@@ -42,7 +43,8 @@ func TestAsDialects(t *testing.T) {
 				continue // held against the programs themselves
 			}
 			if got := r.Read(data).Allowed(robot, sel); got != want {
-				t.Fatalf("seed %d: %s: %q for %q in %q: %v, want %v", seed, r.Name, sel, robot, data, got, want)
+				t.Fatalf("seed %d: %s: %q for %q in %q: %v, want %v", seed, r.Name, sel, robot,
+					data, got, want)
 			}
 		}
 	}
@@ -70,13 +72,17 @@ func gemini(data []byte, robot, sel string) bool {
 // in others.
 func TestTheRoot(t *testing.T) {
 	want := map[string]string{ // + where "/", "*" and both of them deny it
-		"gopher-strict": "-++", "veronica2": "-++", "rfc9309": "+++", "rfc9309-raw": "+++", "google": "+++", "google-raw": "+++",
+		"gopher-strict": "-++", "veronica2": "-++", "rfc9309": "+++", "rfc9309-raw": "+++",
+		"google": "+++", "google-raw": "+++",
 		"protego": "+++",
-		"1994":    "---", "first-match": "+-+", "first-match-3.14": "+-+", "first-match-3.14-raw": "+-+", "longest-match": "+++", "longest-match-raw": "+++", "gemini": "---", "gopher-mcp": "+++",
+		"1994":    "---", "first-match": "+-+", "first-match-3.14": "+-+",
+		"first-match-3.14-raw": "+-+", "longest-match": "+++", "longest-match-raw": "+++",
+		"gemini": "---", "gopher-mcp": "+++",
 	}
 	for _, r := range readers.All() {
 		got := ""
-		for _, rules := range []string{"Disallow: /\n", "Disallow: *\n", "Disallow: /\nDisallow: *\n"} {
+		for _, rules := range []string{"Disallow: /\n", "Disallow: *\n",
+			"Disallow: /\nDisallow: *\n"} {
 			if r.Read([]byte("User-agent: *\n"+rules)).Allowed("zed", "") {
 				got += "-"
 			} else {
@@ -151,9 +157,11 @@ func TestLongestMatch(t *testing.T) {
 // TestOwnRow: a reader that somebody adds is a row, and what a rule needs less what it can
 // is computed.
 func TestOwnRow(t *testing.T) {
-	own := readers.Reader{Name: "own", Groups: true, Allow: true, Dollar: true, Ties: readers.TiesDisallow, Forms: []readers.Form{readers.Raw}, Dialect: readers.RFC9309}
+	own := readers.Reader{Name: "own", Groups: true, Allow: true, Dollar: true,
+		Ties: readers.TiesDisallow, Forms: []readers.Form{readers.Raw}, Dialect: readers.RFC9309}
 	read := own.Read([]byte("User-agent: *\nAllow: /a\nDisallow: /a\nDisallow: /b$\nDisallow: /c*d\n"))
-	for sel, want := range map[string]bool{"/a": false, "/b": false, "/b/": true, "/cxd": true, "/c*d": false} {
+	for sel, want := range map[string]bool{"/a": false, "/b": false, "/b/": true, "/cxd": true,
+		"/c*d": false} {
 		if got := read.Allowed("zed", sel); got != want {
 			t.Errorf("%q is allowed: %v", sel, got)
 		}
@@ -182,7 +190,8 @@ func TestOwnRow(t *testing.T) {
 func TestEmptyParts(t *testing.T) {
 	old, _ := readers.Named("first-match")
 	for rule, want := range map[string]string{
-		"/dir/x;": "-/dir/x", "/dir/x;y": "+/dir/x", "/d;/x": "+/d", "/x?": "-/x", "/x?y": "+/x", "/x#": "-/x",
+		"/dir/x;": "-/dir/x", "/dir/x;y": "+/dir/x", "/d;/x": "+/d", "/x?": "-/x",
+		"/x?y": "+/x", "/x#": "-/x",
 		"//": "-/y", "///a": "-/a", "//host/a": "+/a", "/a": "-//host/a", "/": "-//",
 	} {
 		m := old.Read([]byte("User-agent: *\nDisallow: " + rule + "\n"))

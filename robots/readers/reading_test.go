@@ -11,7 +11,8 @@ import (
 // TestManyNames compares what binds a robot with what binds it among all groups, in
 // files of so many names that groups are looked up.
 func TestManyNames(t *testing.T) {
-	parts := []string{"a", "b", "ab", "ba", "bot", "aab", "foo", "foobot", "A", "B/1.0", "a b", "*", "%61", "", "x, y", "*a*"}
+	parts := []string{"a", "b", "ab", "ba", "bot", "aab", "foo", "foobot", "A", "B/1.0", "a b", "*",
+		"%61", "", "x, y", "*a*"}
 	bound := 0
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 60))

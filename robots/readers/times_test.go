@@ -203,7 +203,8 @@ func TestRequestRateSpellings(t *testing.T) {
 // windows the slower binds.
 func TestEffectiveRate(t *testing.T) {
 	var rates []Rate
-	for _, v := range []string{"1/10m 1300-1659", "1/20m 1700-0459", "5/1m 0500-1259", "1/15m 1600-1700"} {
+	for _, v := range []string{"1/10m 1300-1659", "1/20m 1700-0459", "5/1m 0500-1259",
+		"1/15m 1600-1700"} {
 		r, err := ParseRequestRate(v)
 		if err != nil {
 			t.Fatal(err)
@@ -276,7 +277,8 @@ func TestParseCrawlDelay(t *testing.T) {
 // FuzzTimes proves that what the parsers of C7 and C8 take, they write in a
 // form that they read as the same value.
 func FuzzTimes(f *testing.F) {
-	for _, s := range []string{"0600-0845", "6:00 8:45", "10/60", "1/20m 1700-0459", "1/1d", "0.5"} {
+	for _, s := range []string{"0600-0845", "6:00 8:45", "10/60", "1/20m 1700-0459",
+		"1/1d", "0.5"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -35,7 +35,8 @@ func runEdits(gophd string, users int) error {
 		if err := os.MkdirAll(filepath.Join(home, "private"), 0o755); err != nil {
 			return err
 		}
-		for name, text := range map[string]string{"about.txt": "hello\n", "private/diary.txt": "dear\n", ".robots": "Disallow: /private/\n"} {
+		for name, text := range map[string]string{"about.txt": "hello\n",
+			"private/diary.txt": "dear\n", ".robots": "Disallow: /private/\n"} {
 			if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil {
 				return err
 			}
@@ -66,7 +67,8 @@ func runEdits(gophd string, users int) error {
 			name = fmt.Sprint("each some time within ", spread)
 		}
 		ms := func(d time.Duration) string { return fmt.Sprintf("%d ms", d.Milliseconds()) }
-		fmt.Printf("| %s | %s | %s | %s | %s |\n", name, ms(took[len(took)/2]), ms(took[len(took)*99/100]), ms(took[len(took)-1]), ms((s.running()-used)/editRound))
+		fmt.Printf("| %s | %s | %s | %s | %s |\n", name, ms(took[len(took)/2]),
+			ms(took[len(took)*99/100]), ms(took[len(took)-1]), ms((s.running()-used)/editRound))
 	}
 	return nil
 }
@@ -75,7 +77,8 @@ func homeOf(u int) string { return fmt.Sprintf("~user%05d", u) }
 
 // editRounds lets each editor write once, and fetches robots.txt until it has shown all
 // of these rules.
-func editRounds(s *server, dir string, users, round int, spread time.Duration) ([]time.Duration, error) {
+func editRounds(s *server, dir string, users, round int,
+	spread time.Duration) ([]time.Duration, error) {
 	type edit struct {
 		at   time.Time
 		line string
@@ -88,7 +91,8 @@ func editRounds(s *server, dir string, users, round int, spread time.Duration) (
 		go func() {
 			time.Sleep(time.Duration(rand.Int64N(int64(spread) + 1)))
 			e := edit{time.Now(), fmt.Sprintf("/%s/%d-%d/\n", home, round, spread)}
-			err := os.WriteFile(filepath.Join(dir, home, ".robots"), []byte("Disallow: "+strings.TrimPrefix(e.line, "/"+home)), 0o644)
+			err := os.WriteFile(filepath.Join(dir, home, ".robots"),
+				[]byte("Disallow: "+strings.TrimPrefix(e.line, "/"+home)), 0o644)
 			if err != nil {
 				failed <- err
 				return

@@ -50,12 +50,14 @@ func runLarge(gophd string, dirs int) error {
 }
 
 func largeArgs(gophd, dir, port string) []string {
-	return []string{gophd, "-root", dir, "-listen", "127.0.0.1:" + port, "-host", "localhost", "-quiet"}
+	return []string{gophd, "-root", dir, "-listen", "127.0.0.1:" + port, "-host",
+		"localhost", "-quiet"}
 }
 
 // makeLarge makes the tree: user directories with others in them.
 func makeLarge(root string, dirs int) error {
-	says := []string{"Disallow: /\n", "Disallow: /\n", "Disallow: /text-3.txt\n", "Disallow: /\n", "Allow: /text-1.txt\n"}
+	says := []string{"Disallow: /\n", "Disallow: /\n", "Disallow: /text-3.txt\n", "Disallow: /\n",
+		"Allow: /text-1.txt\n"}
 	if err := os.WriteFile(filepath.Join(root, "hot.txt"), text(1024), 0o644); err != nil {
 		return err
 	}
@@ -65,14 +67,16 @@ func makeLarge(root string, dirs int) error {
 			return err
 		}
 		for k := range largeFiles {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("text-%d.txt", k)), nil, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("text-%d.txt", k)), nil,
+				0o644); err != nil {
 				return err
 			}
 		}
 		if i%10 != 3 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte(says[i/10%len(says)]), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte(says[i/10%len(says)]),
+			0o644); err != nil {
 			return err
 		}
 	}
@@ -96,7 +100,8 @@ func starts(gophd, dir string) error {
 		cpu += s.running() / largeStarts
 		s.stop()
 	}
-	fmt.Printf("| CPU and time until the first answer | %.1f ms, %d ms |\n", float64(cpu.Microseconds())/1000, took.Milliseconds())
+	fmt.Printf("| CPU and time until the first answer | %.1f ms, %d ms |\n",
+		float64(cpu.Microseconds())/1000, took.Milliseconds())
 	return nil
 }
 
@@ -110,7 +115,8 @@ func largeRobots(s *server) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| robots.txt proven after, CPU | %.1f s, %.1f s |\n", time.Since(begin).Seconds(), s.cpu().Seconds())
+	fmt.Printf("| robots.txt proven after, CPU | %.1f s, %.1f s |\n", time.Since(begin).Seconds(),
+		s.cpu().Seconds())
 	fmt.Printf("| its bytes | %d |\n", len(body))
 	time.Sleep(settles)
 	fmt.Printf("| memory, at most and settled | %s, %s |\n", s.memory("VmHWM:"), s.memory("VmRSS:"))
@@ -123,7 +129,8 @@ func largeChanges(s *server, dir string, dirs int) error {
 	for i := range 7 {
 		note := filepath.Join(largeDir(dir, dirs*i/7), ".robots")
 		begin := time.Now()
-		if err := os.WriteFile(note, fmt.Appendf(nil, "Disallow: /text-%d.txt\n", i), 0o644); err != nil {
+		if err := os.WriteFile(note, fmt.Appendf(nil, "Disallow: /text-%d.txt\n", i),
+			0o644); err != nil {
 			return err
 		}
 		want := fmt.Sprintf("/%s/text-%d.txt\n", strings.TrimPrefix(filepath.Dir(note), dir+"/"), i)
@@ -142,12 +149,14 @@ func largeChanges(s *server, dir string, dirs int) error {
 	}
 	fmt.Printf("| a changed annotation on the wire after | %s ms |\n", strings.Join(took, ", "))
 	time.Sleep(settles)
-	fmt.Printf("| memory then, at most and settled | %s, %s |\n", s.memory("VmHWM:"), s.memory("VmRSS:"))
+	fmt.Printf("| memory then, at most and settled | %s, %s |\n", s.memory("VmHWM:"),
+		s.memory("VmRSS:"))
 	return nil
 }
 
 func text(size int) []byte {
-	return bytes.Repeat([]byte("It was a dark and stormy night; the rain fell in torrents.\r\n"), size/60+1)[:size]
+	return bytes.Repeat([]byte("It was a dark and stormy night; the rain fell in torrents.\r\n"),
+		size/60+1)[:size]
 }
 
 // fetch makes one request and returns the reply.

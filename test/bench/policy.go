@@ -33,9 +33,15 @@ var policySites = []policySite{
 		add("/", "Disallow: /*.zip$\nUser-agent: GPTBot\nDisallow: /*/art/\n")
 		each(500, "Disallow: /private/\nAllow: /private/pub/\n", add)
 	}},
-	{"990 patterns with escapes", func(add func(dir, text string)) { each(1, linesOf(990, "Disallow: /%%C3%%A9*%d/\n"), add) }},
-	{"200 annotations of 9,000 rules", func(add func(dir, text string)) { each(200, linesOf(9000, "Disallow: /%d/\n"), add) }},
-	{"200 annotations of 800 rules", func(add func(dir, text string)) { each(200, linesOf(800, "Disallow: /%d/\n"), add) }},
+	{"990 patterns with escapes", func(add func(dir, text string)) {
+		each(1, linesOf(990, "Disallow: /%%C3%%A9*%d/\n"), add)
+	}},
+	{"200 annotations of 9,000 rules", func(add func(dir, text string)) {
+		each(200, linesOf(9000, "Disallow: /%d/\n"), add)
+	}},
+	{"200 annotations of 800 rules", func(add func(dir, text string)) {
+		each(200, linesOf(800, "Disallow: /%d/\n"), add)
+	}},
 	{"a chain of 1,900", func(add func(dir, text string)) {
 		for i := range 1900 {
 			add("/"+strings.Repeat("d/", i+1), "Disallow: /x/\nAllow: /x/y\n")
@@ -44,7 +50,9 @@ var policySites = []policySite{
 	{"100 directories of 31 robots", func(add func(dir, text string)) {
 		each(100, linesOf(31, "User-agent: bot%[1]d\nDisallow: /%[1]d/\n"), add)
 	}},
-	{"100,000 authors of one line", func(add func(dir, text string)) { each(100_000, "Disallow: /x\n", add) }},
+	{"100,000 authors of one line", func(add func(dir, text string)) {
+		each(100_000, "Disallow: /x\n", add)
+	}},
 	{"8,000 users of two lines", func(add func(dir, text string)) {
 		each(8000, "Disallow: /private/\nAllow: /private/pub/\n", add)
 	}},
@@ -89,7 +97,8 @@ const policyEdits = 20
 func runPolicy(s policySite) {
 	var in policy.Input
 	s.notes(func(dir, text string) {
-		in.Annotations = append(in.Annotations, policy.Annotation{Dir: dir, File: dir[1:] + ".robots", Data: []byte(text)})
+		in.Annotations = append(in.Annotations,
+			policy.Annotation{Dir: dir, File: dir[1:] + ".robots", Data: []byte(text)})
 	})
 	var c *policy.Compiled
 	compile := func() float64 {
@@ -102,7 +111,8 @@ func runPolicy(s policySite) {
 	_, peak := usage()
 	size, closed, why := len(c.File())/1024, 0, ""
 	for _, r := range c.Reports() {
-		if r.Code == policy.CodeTooLarge || r.Code == policy.CodeCoarsened || r.Code == policy.CodeUnnamedLeak {
+		if r.Code == policy.CodeTooLarge || r.Code == policy.CodeCoarsened ||
+			r.Code == policy.CodeUnnamedLeak {
 			closed, why = closed+1, cmp.Or(why, r.Message)
 		}
 	}
@@ -115,7 +125,8 @@ func runPolicy(s policySite) {
 		edits = append(edits, compile())
 	}
 	slices.Sort(edits)
-	fmt.Printf("| %s | %.1f | %.1f | %d | %d | %d | %s |\n", s.name, cold, edits[len(edits)/2], peak/1024, size, closed, why)
+	fmt.Printf("| %s | %.1f | %.1f | %d | %d | %d | %s |\n", s.name, cold, edits[len(edits)/2],
+		peak/1024, size, closed, why)
 }
 
 // usage returns the CPU time of the process, and its largest resident size in KiB.

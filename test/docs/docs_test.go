@@ -37,7 +37,8 @@ func TestEveryReportIsExplained(t *testing.T) {
 	page := read(t, name)
 	for _, c := range policy.Codes() {
 		escape := strings.NewReplacer("*", `\*`, "_", `\_`)
-		text := ": " + escape.Replace(upper(c.Meaning)) + ". *For instance:* " + escape.Replace(c.Example) +
+		text := ": " + escape.Replace(upper(c.Meaning)) + ". *For instance:* " +
+			escape.Replace(c.Example) +
 			". *What to do:* " + escape.Replace(c.Hint) + "."
 		want := "**" + c.Code + "** (" + string(c.Severity) + ")\n" + wrap(text, 78)
 		if strings.Contains(page, want+"\n\n") {
@@ -86,7 +87,8 @@ func wrap(text string, width int) string {
 func TestItemTypesAreListed(t *testing.T) {
 	page := read(t, "content/tables/item-types.txt")
 	for c := byte('!'); c <= '~'; c++ {
-		listed := regexp.MustCompile(`(?m)(^    |   )` + regexp.QuoteMeta(string(c)) + `   \S`).MatchString(page)
+		listed := regexp.MustCompile(`(?m)(^    |   )` + regexp.QuoteMeta(string(c)) +
+			`   \S`).MatchString(page)
 		if listed != menu.IsType(c) {
 			t.Errorf("type %q: listed: %v", c, listed)
 		}
@@ -112,7 +114,8 @@ func TestSecurityNamesTests(t *testing.T) {
 	attacks := map[string]bool{}
 	claims := 0
 	for line := range strings.Lines(read(t, "SECURITY.md")) {
-		if attack, _, row := strings.Cut(strings.TrimPrefix(line, "| "), " | "); row && attack != "---" {
+		if attack, _, row := strings.Cut(strings.TrimPrefix(line, "| "), " | "); row &&
+			attack != "---" {
 			if attacks[attack] {
 				t.Errorf("two rows are about %s", attack)
 			}
@@ -211,7 +214,8 @@ func TestContentMenusAreWhole(t *testing.T) {
 		}
 		for _, it := range m.Items {
 			name := strings.Trim(it.Selector, "/")
-			if it.Type == menu.TypeInfo || name == "" || name == "robots.txt" || path.Base(name) == "feed.xml" || strings.HasPrefix(name, "URL:") {
+			if it.Type == menu.TypeInfo || name == "" || name == "robots.txt" ||
+				path.Base(name) == "feed.xml" || strings.HasPrefix(name, "URL:") {
 				continue
 			}
 			if _, err := fs.Stat(root, name); err != nil {

@@ -21,34 +21,43 @@ var claims = map[string]struct {
 	say  []string
 }{
 	"like a *robots.txt* whose */* is that directory:": {false, nil, []string{
-		"deny * /phlog/drafts/", "deny * /phlog/drafts/later.txt", "allow * /phlog/drafts/about.txt", "allow * /phlog/1.txt", "allow * /drafts/"}},
+		"deny * /phlog/drafts/", "deny * /phlog/drafts/later.txt",
+		"allow * /phlog/drafts/about.txt", "allow * /phlog/1.txt", "allow * /drafts/"}},
 	"No robot may fetch anything from this directory:": {false, nil, []string{
 		"deny * /d/", "deny foo /d/x", "deny foo /d/e/x", "allow foo /e"}},
 	"No archive except the one for robots:": {false, nil, []string{
-		"deny * /d/x.zip", "deny * /d/e/x.zip", "allow * /d/all-texts.zip", "allow * /d/x.txt", "allow * /x.zip"}},
+		"deny * /d/x.zip", "deny * /d/e/x.zip", "allow * /d/all-texts.zip", "allow * /d/x.txt",
+		"allow * /x.zip"}},
 	"Only Veronica:": {false, nil, []string{
 		"deny * /d/x", "deny foo /d/", "allow veronica /d/x"}},
 	"One robot may fetch the texts only:": {false, nil, []string{
 		"deny imagebot /d/x.gif", "allow imagebot /d/x.txt", "allow * /d/x.gif"}},
 
 	"1. Keep robots out of a part": {false, nil, []string{
-		"deny * /phlog/drafts/", "deny foo /phlog/drafts/x", "allow * /phlog/drafts/about.txt", "allow * /phlog/x"}},
+		"deny * /phlog/drafts/", "deny foo /phlog/drafts/x", "allow * /phlog/drafts/about.txt",
+		"allow * /phlog/x"}},
 	"The shortest useful annotation is the single line": {false, nil, []string{
 		"deny * /d/drafts/", "deny foo /d/drafts/x", "allow * /d/draft"}},
 	"2. A name, and what begins with it": {false, nil, []string{
-		"deny * /attic/thermometer", "allow * /attic/log-book.txt", "deny * /attic/draft/x", "allow * /attic/drafty.txt"}},
+		"deny * /attic/thermometer", "allow * /attic/log-book.txt", "deny * /attic/draft/x",
+		"allow * /attic/drafty.txt"}},
 	"\"$\" at the end of a pattern matches the end of the name:": {false, nil, []string{
 		"deny * /d/x.bak", "deny * /d/e/x.bak", "allow * /d/x.bak.gz"}},
 	"3. No robot, except": {false, map[string]string{"phlog/": "Disallow: /drafts/\n"}, []string{
-		"deny * /tables/x", "deny foo /tables/", "allow veronica /tables/x", "deny veronica /phlog/drafts/", "allow veronica /phlog/x"}},
+		"deny * /tables/x", "deny foo /tables/", "allow veronica /tables/x",
+		"deny veronica /phlog/drafts/", "allow veronica /phlog/x"}},
 	"4. The whole site: the annotation of the root": {true, nil, []string{
-		"line Crawl-delay: 5", "line Index: allow", "line Cooldown: 86400", "line Comment: Texts for people. Fetch them slowly, and once."}},
-	"With Final no annotation below undoes it, whatever robot it names:": {false, map[string]string{"~bob/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
-		"deny * /~bob/private/x", "deny foo /~bob/private/", "allow foo /~bob/x"}},
+		"line Crawl-delay: 5", "line Index: allow", "line Cooldown: 86400",
+		"line Comment: Texts for people. Fetch them slowly, and once."}},
+	"With Final no annotation below undoes it, whatever robot it names:": {false,
+		map[string]string{"~bob/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
+			"deny * /~bob/private/x", "deny foo /~bob/private/", "allow foo /~bob/x"}},
 	"What your texts may be used for": {false, nil, []string{
-		"use * /d/x search=y, train-ai=n", "use foo /d/ search=y, train-ai=n", "use * /x ", "allow * /d/x"}},
-	"for their own directory. Final cannot:": {true, map[string]string{"~ann/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
-		"deny * /~ann/private/x", "deny foo /~ann/private/", "allow foo /~ann/x"}},
+		"use * /d/x search=y, train-ai=n", "use foo /d/ search=y, train-ai=n", "use * /x ",
+		"allow * /d/x"}},
+	"for their own directory. Final cannot:": {true,
+		map[string]string{"~ann/": "Allow: /\nUser-agent: foo\nAllow: /private/\n"}, []string{
+			"deny * /~ann/private/x", "deny foo /~ann/private/", "allow foo /~ann/x"}},
 }
 
 // example is an annotation that a page shows.
@@ -65,13 +74,16 @@ func examples(page string) (list []example) {
 			above = strings.TrimSpace(part)
 			continue
 		}
-		e := example{above: above, dir: "d/", text: strings.ReplaceAll("\n"+strings.Trim(part, "\n"), "\n    ", "\n")[1:] + "\n"}
+		e := example{above: above, dir: "d/",
+			text: strings.ReplaceAll("\n"+strings.Trim(part, "\n"), "\n    ", "\n")[1:] + "\n"}
 		if m := where.FindStringSubmatch(e.text); m != nil {
 			e.dir, e.text = m[1], e.text[len(m[0]):]
 		}
 		lines := strings.Split(strings.TrimSpace(e.text), "\n")
 		made := strings.HasPrefix(lines[0], "# robots.txt made by gophd")
-		if lines[0] != "" && !made && !slices.ContainsFunc(lines, func(l string) bool { return !field.MatchString(l) }) {
+		if lines[0] != "" && !made && !slices.ContainsFunc(lines, func(l string) bool {
+			return !field.MatchString(l)
+		}) {
 			list = append(list, e)
 		}
 	}
@@ -91,7 +103,8 @@ func TestExamplesOfAnnotations(t *testing.T) {
 		for _, e := range examples(read(t, strings.TrimPrefix(filepath.ToSlash(page), top))) {
 			claim, ok := claims[e.above]
 			if seen[e.above] = true; !ok || len(claim.say) == 0 {
-				t.Errorf("%s shows an example of which no test knows what it says, after %q:\n%s", page, e.above, e.text)
+				t.Errorf("%s shows an example of which no test knows what it says, after %q:\n%s",
+					page, e.above, e.text)
 			}
 			if claim.root {
 				e.dir = ""
@@ -148,7 +161,8 @@ func said(c *policy.Compiled, claim string) string {
 // inputOf makes annotations of texts, by the names of their directories.
 func inputOf(notes map[string]string) (in policy.Input) {
 	for dir, text := range notes {
-		in.Annotations = append(in.Annotations, policy.Annotation{Dir: "/" + dir, File: dir + ".robots", Data: []byte(text)})
+		in.Annotations = append(in.Annotations,
+			policy.Annotation{Dir: "/" + dir, File: dir + ".robots", Data: []byte(text)})
 	}
 	return in
 }

@@ -13,7 +13,8 @@ func TestPackageDescription(t *testing.T) {
 	_, description, _ := strings.Cut(conf, "description: |\n  ")
 	synopsis, more, _ := strings.Cut(description, "\n")
 	first, _, _ := strings.Cut(strings.Join(strings.Fields(more), " "), ". ")
-	if got := "A " + synopsis + ": " + strings.ToLower(first[:1]) + first[1:]; got != sentence || !strings.Contains(conf, "\n  summary: "+synopsis+"\n") {
+	if got := "A " + synopsis + ": " + strings.ToLower(first[:1]) + first[1:]; got != sentence ||
+		!strings.Contains(conf, "\n  summary: "+synopsis+"\n") {
 		t.Errorf("packages say %q, the README %q", got, sentence)
 	}
 }

@@ -19,7 +19,8 @@ func TestCheckAgainst(t *testing.T) {
 	})
 	port, stop := startGophernicus(t, root)
 	defer stop()
-	out, err := exec.Command(harness.Program(t), "check", "-against", "gopher://127.0.0.1:"+port+"/", "-mine", root).Output()
+	out, err := exec.Command(harness.Program(t), "check", "-against",
+		"gopher://127.0.0.1:"+port+"/", "-mine", root).Output()
 	if err == nil {
 		t.Error("nothing is lost")
 	}
@@ -29,7 +30,8 @@ func TestCheckAgainst(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "about.txt: ") || strings.Contains(got, "notes/a.txt") || strings.Contains(got, "GONE") {
+	if strings.Contains(got, "about.txt: ") || strings.Contains(got, "notes/a.txt") ||
+		strings.Contains(got, "GONE") {
 		t.Errorf("too much in\n%s", got)
 	}
 }

@@ -43,10 +43,14 @@ func walker(t *testing.T, args ...string) *exec.Cmd {
 func TestBrowser(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(dir, os.DirFS("../../content")))
-	write(t, filepath.Join(dir, "phlog", strings.Repeat("a-long-name-", 12)+".txt"), "Wide herons: visit <https://example.org/a_(b)/c>, http://example.org/?a=b&c=d or ftp://example.org.\n\nA text.\n")
-	write(t, filepath.Join(dir, "phlog/table.md"), strings.Repeat("| a column ", 12)+"|\n"+strings.Repeat("|---", 12)+"|\n"+strings.Repeat("| several words ", 12)+"|\n")
+	write(t, filepath.Join(dir, "phlog", strings.Repeat("a-long-name-", 12)+".txt"),
+		"Wide herons: visit <https://example.org/a_(b)/c>, http://example.org/?a=b&c=d or ftp://example.org.\n\nA text.\n")
+	write(t, filepath.Join(dir, "phlog/table.md"),
+		strings.Repeat("| a column ", 12)+"|\n"+strings.Repeat("|---", 12)+"|\n"+
+			strings.Repeat("| several words ", 12)+"|\n")
 	d := serve(t, dir, "-http", "view", "-search", "-status", "127.0.0.1", "-max-conns-per-ip", "0")
-	if out, err := walker(t, "http://"+d.addr+"/", os.Getenv("TEST_GOPHD_SCREENSHOTS"), "/server-status", "/search?q=wide+herons", "/phlog/table.md").CombinedOutput(); err != nil {
+	if out, err := walker(t, "http://"+d.addr+"/", os.Getenv("TEST_GOPHD_SCREENSHOTS"),
+		"/server-status", "/search?q=wide+herons", "/phlog/table.md").CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
@@ -57,7 +61,8 @@ func TestBrowserHostile(t *testing.T) {
 	const evil = "<script>alert(document.domain)</script><img src=x onerror=alert(1)>"
 	const name = `"><img src=x onerror=alert(1)>'`
 	for file, text := range map[string]string{
-		"gophermap": evil + "\n!" + evil + "\n0" + evil + "\tevil.txt\n1x\tjavascript:alert(1)\nhx\tURL:javascript:alert(1)\nhx\tURL:data:text/html,<script>alert(1)</script>\n" +
+		"gophermap": evil + "\n!" + evil + "\n0" + evil +
+			"\tevil.txt\n1x\tjavascript:alert(1)\nhx\tURL:javascript:alert(1)\nhx\tURL:data:text/html,<script>alert(1)</script>\n" +
 			"hx\tURL:https://example.org/\"onmouseover=alert(1)\n1x\t//evil.example/\n1x\t/\\evil.example\n7" + evil + "\t/search\n1away\t\"><script>\tevil.example\"><script>\t70\n*\n",
 		"evil.txt":          evil + "\n" + strings.Repeat("x", 5000) + "\n",
 		"evil.html":         "<html>" + evil + "</html>",
@@ -72,7 +77,8 @@ func TestBrowserHostile(t *testing.T) {
 		write(t, filepath.Join(dir, strings.ReplaceAll(file, "</", "<")), text)
 	}
 	d := serve(t, dir, "-http", "view", "-search", "-max-conns-per-ip", "0")
-	for _, path := range []string{"/", "/search?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/%3Cscript%3Ealert(1)%3C/script%3E"} {
+	for _, path := range []string{"/", "/search?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+		"/%3Cscript%3Ealert(1)%3C/script%3E"} {
 		cmd := walker(t, "http://"+d.addr+path)
 		cmd.Env = append(os.Environ(), "DEAD_LINKS=1")
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -68,7 +68,9 @@ func (d *daemon) find(wanted func(menu.Item) bool) walk {
 	return nil
 }
 
-func isText(it menu.Item) bool { return it.Type == '0' && strings.HasSuffix(it.Selector, ".txt") }
+func isText(it menu.Item) bool {
+	return it.Type == '0' && strings.HasSuffix(it.Selector, ".txt")
+}
 func isImage(it menu.Item) bool {
 	return strings.ContainsRune("IgP", rune(it.Type)) || strings.HasSuffix(it.Selector, ".png")
 }
@@ -79,7 +81,9 @@ func (d *daemon) plainMenu(it menu.Item) bool {
 		return false
 	}
 	all := d.items(it.Selector)
-	return slices.ContainsFunc(all, isText) && !slices.ContainsFunc(all, func(it menu.Item) bool { return it.Type == '7' })
+	return slices.ContainsFunc(all, isText) && !slices.ContainsFunc(all, func(it menu.Item) bool {
+		return it.Type == '7'
+	})
 }
 
 // client is a program that shows a URL.
@@ -139,7 +143,8 @@ func shownAs(label string) string {
 func sent(shown, label string) string {
 	for line := range strings.Lines(shown) {
 		if it, err := menu.ParseItem(line); err == nil && it.Label == label && it.Type != 'i' {
-			return selector.URL{Host: it.Host, Port: it.Port, Type: it.Type, Selector: it.Selector}.String()
+			return selector.URL{Host: it.Host, Port: it.Port, Type: it.Type,
+				Selector: it.Selector}.String()
 		}
 	}
 	return ""
@@ -162,10 +167,12 @@ func TestWalk(t *testing.T) {
 	for name, c := range clients {
 		t.Run(name, func(t *testing.T) {
 			shown := output(t, "", append(c.text, c.follow(t, d, text))...)
-			if got, want := lines(shown), lines(d.ask(text.goal().Selector)); !slices.Equal(got, want) {
+			if got, want := lines(shown),
+				lines(d.ask(text.goal().Selector)); !slices.Equal(got, want) {
 				t.Errorf("the text is shown as %q, want %q", got, want)
 			}
-			if got := output(t, "", append(c.bytes, c.follow(t, d, image))...); got != d.ask(image.goal().Selector) {
+			if got := output(t, "", append(c.bytes,
+				c.follow(t, d, image))...); got != d.ask(image.goal().Selector) {
 				t.Errorf("the image has %d bytes and is not what is sent", len(got))
 			}
 			shown = output(t, "", append(c.menu, c.follow(t, d, plain))...)
@@ -197,7 +204,8 @@ func (d *daemon) compare(t *testing.T, shown, selector string) {
 		label := strings.TrimSpace(it.Label)
 		at := regexp.MustCompile(shownAs(label)).FindStringIndex(shown)
 		if at == nil {
-			t.Fatalf("the menu of %q is shown without %q, or not in its place:\n%s", selector, label, shown)
+			t.Fatalf("the menu of %q is shown without %q, or not in its place:\n%s",
+				selector, label, shown)
 		}
 		shown = shown[at[1]:]
 	}
@@ -222,7 +230,8 @@ func TestNetcat(t *testing.T) {
 		"more than asked": {stdin: "robots.txt\nand more\nand more\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := output(t, tt.stdin, append(append([]string{"nc"}, tt.flags...), host, port)...); got != want {
+			if got := output(t, tt.stdin,
+				append(append([]string{"nc"}, tt.flags...), host, port)...); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

@@ -48,7 +48,8 @@ func startCluster(t *testing.T, tree string) *cluster {
 		path += ":" + filepath.Dir(harness.Tool(t, program))
 	}
 	c := &cluster{t: t, dir: t.TempDir(), addrs: harness.FreeAddrs(t, 3)}
-	c.env = append(os.Environ(), "PATH="+path, "GOPHD="+harness.Program(t), "LISTEN="+c.addrs[0], "A="+c.addrs[1], "B="+c.addrs[2])
+	c.env = append(os.Environ(), "PATH="+path, "GOPHD="+harness.Program(t), "LISTEN="+c.addrs[0],
+		"A="+c.addrs[1], "B="+c.addrs[2])
 	cmd := exec.Command(filepath.Join(clusterDir, "up"), tree, c.dir)
 	cmd.Env, cmd.Stderr = c.env, os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -136,7 +137,8 @@ func (r *reading) watch(ctx context.Context, t *testing.T, from, addr string) {
 		for _, found := range deniedVersion.FindAllStringSubmatch(robots, -1) {
 			denied = append(denied, found[1])
 		}
-		if slices.Sort(denied); before == after && !slices.Equal(slices.Compact(denied), []string{strconv.Itoa(before)}) {
+		if slices.Sort(denied); before == after &&
+			!slices.Equal(slices.Compact(denied), []string{strconv.Itoa(before)}) {
 			t.Errorf("beside texts of version %d robots.txt denies those of %q", before, denied)
 		}
 		if before > after {
@@ -163,7 +165,8 @@ func TestCluster(t *testing.T) {
 	a, b := filepath.Join(c.dir, "a"), filepath.Join(c.dir, "b")
 	current := func(version int) func() bool {
 		return func() bool {
-			return reply(c.addrs[1], "/version.txt") == fmt.Sprintln(version) && reply(c.addrs[2], "/version.txt") == fmt.Sprintln(version)
+			return reply(c.addrs[1], "/version.txt") == fmt.Sprintln(version) &&
+				reply(c.addrs[2], "/version.txt") == fmt.Sprintln(version)
 		}
 	}
 	const versions = 8
@@ -184,7 +187,8 @@ func TestCluster(t *testing.T) {
 	if must(t, err); len(left) != 5 {
 		t.Errorf("%d releases are left, want 5", len(left))
 	}
-	want, err := exec.Command(harness.Program(t), "robots", "show", "-hash", "-root", filepath.Join(b, "current")).Output()
+	want, err := exec.Command(harness.Program(t), "robots", "show", "-hash", "-root",
+		filepath.Join(b, "current")).Output()
 	must(t, err)
 	want, _, _ = bytes.Cut(want, []byte(" "))
 	if got := c.run("compare", c.addrs[1], c.addrs[2]); strings.Count(got, string(want)) != 2 {
@@ -197,11 +201,14 @@ func TestCluster(t *testing.T) {
 	must(t, err)
 	from := r.pairs.Load()
 	must(t, syscall.Kill(number, syscall.SIGTERM))
-	until(t, "node a is gone", func() bool { return strings.HasPrefix(reply(c.addrs[1], ""), "error: ") })
+	until(t, "node a is gone", func() bool {
+		return strings.HasPrefix(reply(c.addrs[1], ""), "error: ")
+	})
 	until(t, "the others go on", func() bool { return t.Failed() || r.pairs.Load() > from+50 })
 	stop()
 	all.Wait()
-	t.Logf("%d requests, %d looks at robots.txt, none lost or wrong", r.requests.Load(), r.pairs.Load())
+	t.Logf("%d requests, %d looks at robots.txt, none lost or wrong", r.requests.Load(),
+		r.pairs.Load())
 }
 
 func newRepository(t *testing.T) string {
@@ -213,8 +220,10 @@ func newRepository(t *testing.T) string {
 
 func commit(t *testing.T, dir string) {
 	t.Helper()
-	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "x"}} {
-		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+	for _, args := range [][]string{{"add", "-A"},
+		{"-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "x"}} {
+		if out, err := exec.Command("git",
+			append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
 	}

@@ -34,8 +34,10 @@ func typed(t *testing.T, shell, line string) []string {
 
 // words are names that an author may give a file.
 var words = []string{
-	"", "plain/a.txt", "-rf", "two words", "it's", `"double"`, `back\slash`, "$HOME", "`touch pwned`", "$(touch pwned)", "a;touch pwned", "a&b|c>d<e",
-	"*", "?", "[a]", "~", "#", "!x", "{a,b}", "%s%d", "é 世", "tab\there", "a\nb", "a\n;touch pwned\n;$( '", "\x1b[2J", "\xff", "$'\\n'", "50%\n", "a%s\nb", "-x\ny",
+	"", "plain/a.txt", "-rf", "two words", "it's", `"double"`, `back\slash`, "$HOME",
+	"`touch pwned`", "$(touch pwned)", "a;touch pwned", "a&b|c>d<e",
+	"*", "?", "[a]", "~", "#", "!x", "{a,b}", "%s%d", "é 世", "tab\there", "a\nb",
+	"a\n;touch pwned\n;$( '", "\x1b[2J", "\xff", "$'\\n'", "50%\n", "a%s\nb", "-x\ny",
 }
 
 // TestCommandIsTyped: every shell reads the words that a command was made of.

@@ -50,32 +50,60 @@ func TestPackageDoctor(t *testing.T) {
 			echo GOPHD_TLS_KEY=/srv/elsewhere/gophd.key >>/etc/default/gophd` + again
 	)
 	for _, tt := range []struct{ name, fault, said string }{
-		{"a user's annotation is closed", users + "chmod 600 /home/bob/public_gopher/.robots", `annotations: ~bob/\.robots`},
-		{"a user's directory is closed", users + "chmod 700 /home/bob/public_gopher", `homes: .* cannot list /home/bob/public_gopher `},
-		{"a directory below it is closed", users + "chmod 700 /home/bob/public_gopher/sub", `/home/bob/public_gopher/sub`},
+		{"a user's annotation is closed", users + "chmod 600 /home/bob/public_gopher/.robots",
+			`annotations: ~bob/\.robots`},
+		{"a user's directory is closed", users + "chmod 700 /home/bob/public_gopher",
+			`homes: .* cannot list /home/bob/public_gopher `},
+		{"a directory below it is closed", users + "chmod 700 /home/bob/public_gopher/sub",
+			`/home/bob/public_gopher/sub`},
 		{"a home is closed", users + "chmod 700 /home/bob", `homes: .* cannot enter /home/bob `},
-		{"a key is for root alone", cert + "\nchmod 600 /srv/elsewhere/gophd.key" + tls, `keys: reading /srv/elsewhere/gophd\.key: permission denied`},
+		{"a key is for root alone", cert + "\nchmod 600 /srv/elsewhere/gophd.key" + tls,
+			`keys: reading /srv/elsewhere/gophd\.key: permission denied`},
 		{"no certificate", "true" + tls, `keys: .*/srv/elsewhere/gophd\.crt`},
-		{"a flag of a front in the unit", "printf 'GOPHD_GEMINI=:1965\nGOPHD_TLS_SELF_SIGNED=/var/lib/gophd\n' >>/etc/default/gophd" + again, `sandbox: .* cannot listen at :1965`},
-		{"a front that refuses", "echo GOPHD_TLS_SELF_SIGNED=/var/lib/gophd >>/etc/default/gophd" + again + "systemctl enable gophd-gemini.socket", `service: gophd-gemini\.socket is enabled and does not listen`},
-		{"the root leads into /home", "mv /srv/gopher /home/hole; ln -s /home/hole /srv/gopher" + again, `directories: .*the unit hides /srv/gopher`},
+		{"a flag of a front in the unit",
+			"printf 'GOPHD_GEMINI=:1965\nGOPHD_TLS_SELF_SIGNED=/var/lib/gophd\n' >>/etc/default/gophd" + again, `sandbox: .* cannot listen at :1965`},
+		{"a front that refuses",
+			"echo GOPHD_TLS_SELF_SIGNED=/var/lib/gophd >>/etc/default/gophd" + again +
+				"systemctl enable gophd-gemini.socket",
+			`service: gophd-gemini\.socket is enabled and does not listen`},
+		{"the root leads into /home",
+			"mv /srv/gopher /home/hole; ln -s /home/hole /srv/gopher" + again,
+			`directories: .*the unit hides /srv/gopher`},
 		{"the log is root's", "echo GOPHD_ACCESS_LOG=/var/log/gophd/access.log >>/etc/default/gophd; install -m 600 /dev/null /var/log/gophd/access.log" + again, `writable: .*/var/log/gophd/access\.log`},
 		{"two commands", "mkdir -p /etc/systemd/system/gophd.service.d; printf '[Service]\nExecStart=/usr/bin/gophd\n' >/etc/systemd/system/gophd.service.d/own.conf; systemctl daemon-reload" + again, `unit: systemd does not load gophd\.service`},
 		{"a masked socket", "systemctl disable --now gophd.socket; systemctl stop gophd; systemctl mask gophd.socket", `unit: gophd\.socket is masked`},
-		{"a unit that was not read again", "mkdir -p /etc/systemd/system/gophd.service.d; printf '[Service]\nLimitNOFILE=1000\n' >/etc/systemd/system/gophd.service.d/own.conf", `unit: gophd\.service was changed`},
-		{"a map is closed", "echo hello >/srv/gopher/gophermap; chmod 600 /srv/gopher/gophermap", `content: /srv/gopher/gophermap: .* cannot read it`},
-		{"an empty root", "rm -rf /srv/gopher/* /srv/gopher/.robots", `directories: the root is empty`},
-		{"export", "echo 'export GOPHD_HOST=127.0.0.1' >>/etc/default/gophd", `settings: .*export GOPHD_HOST= sets nothing`},
-		{"lower case", "echo 'gophd_host=127.0.0.1' >>/etc/default/gophd", `settings: .*gophd_host= sets nothing`},
-		{"an unknown setting", "echo 'GOPHD_HOTS=127.0.0.1' >>/etc/default/gophd" + again, `settings: unknown variable GOPHD_HOTS`},
-		{"a wrong value", "echo 'GOPHD_POLL=often' >>/etc/default/gophd" + again, `settings: GOPHD_POLL is "often"`},
-		{"a user's typo", users + "echo 'Dissalow: /x/' >>/home/bob/public_gopher/.robots", `annotations: ~bob/\.robots`},
-		{"a ~ in the settings", "echo 'GOPHD_ROOT=~/hole' >>/etc/default/gophd" + again, `directories: .*~/hole: no such file`},
-		{"a certificate that lacks a host", cert + "\nchmod 644 /srv/elsewhere/*" + tls + "mkdir -p /srv/b; echo GOPHD_VHOST=b.example=/srv/b >>/etc/default/gophd" + again, `certificate: no certificate is for b\.example`},
-		{"a key in the tree", "printf -- '-----BEGIN PRIVATE KEY-----\n' >/srv/gopher/old.pem", `content: everybody can fetch old\.pem`},
-		{"a log where the unit lets nobody write", "echo GOPHD_ACCESS_LOG=/var/log/other.log >>/etc/default/gophd" + again, `writable: .*/var/log/other\.log`},
-		{"a log in the tree", "echo GOPHD_ACCESS_LOG=/srv/gopher/access.log >>/etc/default/gophd" + again, `outside: .*/srv/gopher/access\.log`},
-		{"a service that does not run", "systemctl disable --now gophd.socket; systemctl stop gophd.service", `port: nothing listens at port 70`},
+		{"a unit that was not read again",
+			"mkdir -p /etc/systemd/system/gophd.service.d; printf '[Service]\nLimitNOFILE=1000\n' >/etc/systemd/system/gophd.service.d/own.conf", `unit: gophd\.service was changed`},
+		{"a map is closed", "echo hello >/srv/gopher/gophermap; chmod 600 /srv/gopher/gophermap",
+			`content: /srv/gopher/gophermap: .* cannot read it`},
+		{"an empty root", "rm -rf /srv/gopher/* /srv/gopher/.robots",
+			`directories: the root is empty`},
+		{"export", "echo 'export GOPHD_HOST=127.0.0.1' >>/etc/default/gophd",
+			`settings: .*export GOPHD_HOST= sets nothing`},
+		{"lower case", "echo 'gophd_host=127.0.0.1' >>/etc/default/gophd",
+			`settings: .*gophd_host= sets nothing`},
+		{"an unknown setting", "echo 'GOPHD_HOTS=127.0.0.1' >>/etc/default/gophd" + again,
+			`settings: unknown variable GOPHD_HOTS`},
+		{"a wrong value", "echo 'GOPHD_POLL=often' >>/etc/default/gophd" + again,
+			`settings: GOPHD_POLL is "often"`},
+		{"a user's typo", users + "echo 'Dissalow: /x/' >>/home/bob/public_gopher/.robots",
+			`annotations: ~bob/\.robots`},
+		{"a ~ in the settings", "echo 'GOPHD_ROOT=~/hole' >>/etc/default/gophd" + again,
+			`directories: .*~/hole: no such file`},
+		{"a certificate that lacks a host",
+			cert + "\nchmod 644 /srv/elsewhere/*" + tls +
+				"mkdir -p /srv/b; echo GOPHD_VHOST=b.example=/srv/b >>/etc/default/gophd" + again,
+			`certificate: no certificate is for b\.example`},
+		{"a key in the tree", "printf -- '-----BEGIN PRIVATE KEY-----\n' >/srv/gopher/old.pem",
+			`content: everybody can fetch old\.pem`},
+		{"a log where the unit lets nobody write",
+			"echo GOPHD_ACCESS_LOG=/var/log/other.log >>/etc/default/gophd" + again,
+			`writable: .*/var/log/other\.log`},
+		{"a log in the tree", "echo GOPHD_ACCESS_LOG=/srv/gopher/access.log >>/etc/default/gophd" +
+			again, `outside: .*/srv/gopher/access\.log`},
+		{"a service that does not run",
+			"systemctl disable --now gophd.socket; systemctl stop gophd.service",
+			`port: nothing listens at port 70`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &systemd{t, s.root, s.pid}
@@ -85,7 +113,8 @@ func TestPackageDoctor(t *testing.T) {
 			}
 			s.do("sh", "-ec", tt.fault)
 			out, err := s.try("gophd", "doctor")
-			found := regexp.MustCompile(`(?m)^fault: .*` + tt.said + `.*\n  type: (.*)$`).FindStringSubmatch(out)
+			found := regexp.MustCompile(`(?m)^fault: .*` + tt.said +
+				`.*\n  type: (.*)$`).FindStringSubmatch(out)
 			if err == nil || found == nil {
 				t.Fatalf("no fault %q: %v\n%s", tt.said, err, out)
 			}

@@ -53,7 +53,8 @@ func serve(t *testing.T, root string, flags ...string) *daemon {
 // serveUnder starts gophd by way of another program.
 func serveUnder(t *testing.T, words []string, root string, flags ...string) *daemon {
 	t.Helper()
-	words = append(words[:len(words):len(words)], harness.Program(t), "-root", root, "-listen", "127.0.0.1:0", "-log-format", "json", "-drain", "100ms")
+	words = append(words[:len(words):len(words)], harness.Program(t), "-root", root, "-listen",
+		"127.0.0.1:0", "-log-format", "json", "-drain", "100ms")
 	if !slices.Contains(flags, "-host") {
 		words = append(words, "-host", "127.0.0.1")
 	}

@@ -15,9 +15,11 @@ import (
 // TestEnforce: readers, a robot that does not keep the rules, and what fail2ban reads of it.
 // Package enforce tests who is a robot.
 func TestEnforce(t *testing.T) {
-	root := tree(t, map[string]string{".robots": "Crawl-delay: 1\nDisallow: /private/\n", "a.txt": "a\n", "private/p.txt": "p\n"})
+	root := tree(t, map[string]string{".robots": "Crawl-delay: 1\nDisallow: /private/\n",
+		"a.txt": "a\n", "private/p.txt": "p\n"})
 	access := filepath.Join(t.TempDir(), "access.log")
-	d := harness.Start(t, "-root", root, "-enforce", "refuse", "-access-log", access, "-status", "127.0.0.9/32")
+	d := harness.Start(t, "-root", root, "-enforce", "refuse", "-access-log", access, "-status",
+		"127.0.0.9/32")
 	ask := func(from, selector string) string {
 		got, err := harness.Exchange(from, d.Addr, selector+"\r\n", nil)
 		if err != nil {
@@ -35,7 +37,8 @@ func TestEnforce(t *testing.T) {
 	}
 
 	// A reader whose browser a page elsewhere makes load the file as an image.
-	got := ask("127.0.0.8", "GET /robots.txt?1 HTTP/1.1\r\nHost: "+d.Addr+"\r\nSec-Fetch-Dest: image\r\nConnection: close\r\n")
+	got := ask("127.0.0.8", "GET /robots.txt?1 HTTP/1.1\r\nHost: "+d.Addr+
+		"\r\nSec-Fetch-Dest: image\r\nConnection: close\r\n")
 	if !strings.Contains(got, "Disallow: /private/") {
 		t.Errorf("the browser gets %q", got)
 	}
@@ -70,7 +73,8 @@ func TestEnforce(t *testing.T) {
 
 	// The access log, as fail2ban reads it.
 	filter := "../../examples/fail2ban/gophd-robots.conf"
-	out, err := exec.Command(harness.Tool(t, "fail2ban-regex"), "--print-all-matched", access, filter).CombinedOutput()
+	out, err := exec.Command(harness.Tool(t, "fail2ban-regex"), "--print-all-matched", access,
+		filter).CombinedOutput()
 	if err != nil {
 		t.Fatalf("fail2ban-regex: %v\n%s", err, out)
 	}

@@ -30,19 +30,25 @@ func TestFastCGIExamples(t *testing.T) {
 		"broken.dcgi":   "#!/bin/sh\nexit 3\n",
 		"cgi-bin/x.txt": "x",
 	})
-	wrapper, sockets := filepath.Join(dir, "geomyidae"), [2]string{filepath.Join(dir, "go.sock"), filepath.Join(dir, "wrap.sock")}
-	if out, err := exec.Command("go", "build", "-o", wrapper, "../../examples/fastcgi/geomyidae").CombinedOutput(); err != nil {
+	wrapper, sockets := filepath.Join(dir, "geomyidae"),
+		[2]string{filepath.Join(dir, "go.sock"), filepath.Join(dir, "wrap.sock")}
+	if out, err := exec.Command("go", "build", "-o", wrapper,
+		"../../examples/fastcgi/geomyidae").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	program(t, sockets[0], wrapper, sockets[0])
-	d := serve(t, root, "-fastcgi", "*.dcgi="+sockets[0], "-fastcgi", "menus="+sockets[1], "-fastcgi", "/cgi-bin="+sockets[1], "-host", "h.example", "-port", "70")
+	d := serve(t, root, "-fastcgi", "*.dcgi="+sockets[0], "-fastcgi", "menus="+sockets[1],
+		"-fastcgi", "/cgi-bin="+sockets[1], "-host", "h.example", "-port", "70")
 	const info = "\t\terror.host\t1\r\n"
 	for sel, want := range map[string]string{
-		"":                    "0search= arguments= host=h.example port=70 selector=\t/x.txt\th.example\t70\r\n.\r\n",
-		"/list.dcgi?a b":      "isearch= arguments=a b host=h.example port=70 traversal=" + info + ".\r\n",
-		"/list.dcgi/deep\tq?": "isearch=q? arguments= host=h.example port=70 traversal=/deep" + info + ".\r\n",
-		"/list.dcgi?a\tq":     "isearch=q arguments=a host=h.example port=70 traversal=" + info + ".\r\n",
-		"/broken.dcgi":        "3The program failed" + info + ".\r\n",
+		"": "0search= arguments= host=h.example port=70 selector=\t/x.txt\th.example\t70\r\n.\r\n",
+		"/list.dcgi?a b": "isearch= arguments=a b host=h.example port=70 traversal=" +
+			info + ".\r\n",
+		"/list.dcgi/deep\tq?": "isearch=q? arguments= host=h.example port=70 traversal=/deep" +
+			info + ".\r\n",
+		"/list.dcgi?a\tq": "isearch=q arguments=a host=h.example port=70 traversal=" +
+			info + ".\r\n",
+		"/broken.dcgi": "3The program failed" + info + ".\r\n",
 	} {
 		if got := d.ask(sel); got != want {
 			t.Errorf("%q: %q, want %q", sel, got, want)
@@ -53,13 +59,16 @@ func TestFastCGIExamples(t *testing.T) {
 	for _, socket := range sockets {
 		must(t, os.Chmod(socket, 0o666))
 	}
-	if got := d.ask("/now/"); !strings.Contains(got, "UTC at h.example, which runs gophd/") || !strings.Contains(got, "iYou come from 127.0.0.1.\t") || !strings.Contains(got, "1Back\t/\th.example\t70\r\n") {
+	if got := d.ask("/now/"); !strings.Contains(got, "UTC at h.example, which runs gophd/") ||
+		!strings.Contains(got, "iYou come from 127.0.0.1.\t") ||
+		!strings.Contains(got, "1Back\t/\th.example\t70\r\n") {
 		t.Errorf("the shell's: %q", got)
 	}
 	if got := d.ask("/cgi-bin/guestbook"); got != "The guestbook is empty.\r\n" {
 		t.Errorf("Python's: %q", got)
 	}
-	if got := d.ask("/cgi-bin/guestbook\tgood day; $(id)"); !strings.HasSuffix(got, "good day; $(id)\r\n") {
+	if got := d.ask("/cgi-bin/guestbook\tgood day; $(id)"); !strings.HasSuffix(got,
+		"good day; $(id)\r\n") {
 		t.Errorf("Python's, with an entry: %q", got)
 	}
 }

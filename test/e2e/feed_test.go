@@ -35,7 +35,8 @@ func TestFeedIsValid(t *testing.T) {
 	d, _ := phlog(t)
 	xmllint := harness.Tool(t, "xmllint")
 	valid := func(feed string) ([]byte, error) {
-		cmd := exec.Command(xmllint, "--noout", "--nonet", "--relaxng", "../../answer/feed/testdata/atom.rng", "-")
+		cmd := exec.Command(xmllint, "--noout", "--nonet", "--relaxng",
+			"../../answer/feed/testdata/atom.rng", "-")
 		cmd.Stdin = strings.NewReader(feed)
 		return cmd.CombinedOutput()
 	}
@@ -48,7 +49,8 @@ func TestFeedIsValid(t *testing.T) {
 	if strings.Contains(feed, "draft") {
 		t.Errorf("what robots may not have is in %s", feed)
 	}
-	for old, bad := range map[string]string{"<id>tag": "<id/><id>tag", "<updated>": "<updated>on ", "<entry>": "<entry><b/>", "<title>": "<heading>"} {
+	for old, bad := range map[string]string{"<id>tag": "<id/><id>tag", "<updated>": "<updated>on ",
+		"<entry>": "<entry><b/>", "<title>": "<heading>"} {
 		if _, err := valid(strings.Replace(feed, old, bad, 1)); err == nil {
 			t.Errorf("%q for %q is taken for valid", bad, old)
 		}
@@ -65,7 +67,8 @@ func TestFeedInSfeed(t *testing.T) {
 	out, err := cmd.Output()
 	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	want := "1767312000\tThe second\tgopher://" + d.addr + "/0/phlog/2026-01-02-second.txt\t<pre>\\nThe second\\n</pre>\thtml\ttag:"
+	want := "1767312000\tThe second\tgopher://" + d.addr +
+		"/0/phlog/2026-01-02-second.txt\t<pre>\\nThe second\\n</pre>\thtml\ttag:"
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
 		t.Errorf("sfeed read %q, want %q first", out, want)
 	}
@@ -76,17 +79,21 @@ func TestFeedInSfeed(t *testing.T) {
 func TestFeedInNewsboat(t *testing.T) {
 	d, _ := phlog(t)
 	curl, dir := harness.Tool(t, "curl"), t.TempDir()
-	urls, config, cache := filepath.Join(dir, "urls"), filepath.Join(dir, "config"), filepath.Join(dir, "cache.db")
-	must(t, os.WriteFile(urls, []byte("\"exec:"+curl+" -s gopher://"+d.addr+"/0/phlog/feed.xml\"\n"), 0o600))
+	urls, config, cache := filepath.Join(dir, "urls"), filepath.Join(dir, "config"),
+		filepath.Join(dir, "cache.db")
+	must(t, os.WriteFile(urls,
+		[]byte("\"exec:"+curl+" -s gopher://"+d.addr+"/0/phlog/feed.xml\"\n"), 0o600))
 	must(t, os.WriteFile(config, nil, 0o600))
-	cmd := exec.Command(harness.Tool(t, "newsboat"), "-u", urls, "-c", cache, "-C", config, "-x", "reload")
+	cmd := exec.Command(harness.Tool(t, "newsboat"), "-u", urls, "-c", cache, "-C", config,
+		"-x", "reload")
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
 	out, _ := cmd.CombinedOutput()
 	read, err := os.ReadFile(cache)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, want := range []string{"The second", "<pre>\nThe second\n</pre>", "The first & <best>", "gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
+	for _, want := range []string{"The second", "<pre>\nThe second\n</pre>", "The first & <best>",
+		"gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
 		if !bytes.Contains(read, []byte(want)) {
 			t.Errorf("%q is not in newsboat's cache: %s", want, out)
 		}

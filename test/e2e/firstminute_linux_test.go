@@ -13,7 +13,8 @@ import (
 // a home or everything is asked, at a terminal.
 func TestDoubtfulRoots(t *testing.T) {
 	d := harness.Start(t, "-root", t.TempDir())
-	if !strings.Contains(d.Log(), "the root is empty") || !strings.Contains(d.Log(), "gophd init ") {
+	if !strings.Contains(d.Log(), "the root is empty") ||
+		!strings.Contains(d.Log(), "gophd init ") {
 		t.Errorf("an empty root:\n%s", d.Log())
 	}
 	home := tree(t, map[string]string{"a.txt": "A\n"})

@@ -42,9 +42,12 @@ var everything = []setting{
 	{"http", "view", "http 70 hole.test /", "<!DOCTYPE html>"},
 	{"http-theme", "terminal", "http 70 hole.test /", `theme-terminal|monospace`},
 	{"http-lang", "de", "http 70 hole.test /", `<html lang="de"`},
-	{"trust-proxy", "127.0.0.0/8", `gopher 70 'PROXY TCP4 192.0.2.77 127.0.0.1 1 70\r\n/about.txt'; cat /var/log/gophd/access.log`, ` 192\.0\.2\.0 `},
-	{"tls-cert", "/run/credentials/gophd.service/gophd.crt", "gophd get -insecure gophers://127.0.0.1/0/about.txt", "about this hole"},
-	{"tls-key", "/run/credentials/gophd.service/gophd.key", "gophd get -insecure gophers://127.0.0.1/0/about.txt", "about this hole"},
+	{"trust-proxy", "127.0.0.0/8",
+		`gopher 70 'PROXY TCP4 192.0.2.77 127.0.0.1 1 70\r\n/about.txt'; cat /var/log/gophd/access.log`, ` 192\.0\.2\.0 `},
+	{"tls-cert", "/run/credentials/gophd.service/gophd.crt",
+		"gophd get -insecure gophers://127.0.0.1/0/about.txt", "about this hole"},
+	{"tls-key", "/run/credentials/gophd.service/gophd.key",
+		"gophd get -insecure gophers://127.0.0.1/0/about.txt", "about this hole"},
 	{"gemini", ":1966", "gophd get -insecure gemini://127.0.0.1:1966/about.txt", "about this hole"},
 	{"spartan", ":3001", "gophd get spartan://127.0.0.1:3001/about.txt", "about this hole"},
 	{"nex", ":1901", "gophd get nex://127.0.0.1:1901/about.txt", "about this hole"},
@@ -66,7 +69,8 @@ var everything = []setting{
 	{"log-format", "json", "journalctl -t gophd -o cat --no-pager", `"msg":"serving"`},
 	{"v", "yes", "journalctl -t gophd -o cat --no-pager", `"msg":"request"`},
 	{"status", "127.0.0.1", "gopher 70 /server-status", "Connections"},
-	{"metrics", "localhost:9170", "http 9170 localhost /metrics", "gophd_accepted_connections_total"},
+	{"metrics", "localhost:9170", "http 9170 localhost /metrics",
+		"gophd_accepted_connections_total"},
 
 	{"sandbox", "require", "journalctl -t gophd -o cat --no-pager", `"msg":"sandbox"`},
 	{"sandbox-parent", "yes", "", ""},
@@ -74,13 +78,18 @@ var everything = []setting{
 
 // limiting has the flags that would be in the way of those above.
 var limiting = []setting{
-	{"rate", "0.001", "for i in 1 2 3 4 5 6; do asks 203.0.113.1 /about.txt; done", "Too many requests"},
-	{"burst", "5", "asks 203.0.113.2 /about.txt; asks 203.0.113.2 /about.txt", `(?s)about this hole.*about this hole`},
+	{"rate", "0.001", "for i in 1 2 3 4 5 6; do asks 203.0.113.1 /about.txt; done",
+		"Too many requests"},
+	{"burst", "5", "asks 203.0.113.2 /about.txt; asks 203.0.113.2 /about.txt",
+		`(?s)about this hole.*about this hole`},
 	{"trust-proxy", "127.0.0.0/8", "", ""},
 	{"enforce", "refuse", "asks 203.0.113.3 robots.txt; for i in d.txt e.txt f.txt; do asks 203.0.113.3 /phlog/drafts/$i; done", "Not for robots"},
-	{"enforce-spare", "203.0.113.4", "asks 203.0.113.4 robots.txt; asks 203.0.113.4 /phlog/drafts/", `draft`},
-	{"max-conns-per-ip", "1", "exec 4<>/dev/tcp/127.0.0.1/70; printf 'PROXY TCP4 203.0.113.5 127.0.0.1 1 70\\r\\n/' >&4; asks 203.0.113.5 /about.txt", "Server busy"},
-	{"tls-self-signed", "/var/lib/gophd", "gophd get -insecure gophers://127.0.0.1/0/about.txt", "about this hole"},
+	{"enforce-spare", "203.0.113.4",
+		"asks 203.0.113.4 robots.txt; asks 203.0.113.4 /phlog/drafts/", `draft`},
+	{"max-conns-per-ip", "1",
+		"exec 4<>/dev/tcp/127.0.0.1/70; printf 'PROXY TCP4 203.0.113.5 127.0.0.1 1 70\\r\\n/' >&4; asks 203.0.113.5 /about.txt", "Server busy"},
+	{"tls-self-signed", "/var/lib/gophd", "gophd get -insecure gophers://127.0.0.1/0/about.txt",
+		"about this hole"},
 	{"quiet", "yes", "journalctl -t gophd -o cat --no-pager --since @$(cat /root/since) | grep -c serving", `^0`},
 	{"watch", "inotify", `echo later >/srv/gopher/later.txt; asks 203.0.113.6 /later.txt`, "later"},
 	{"sandbox", "off", "", ""},
@@ -90,7 +99,8 @@ var limiting = []setting{
 func TestPackageFlags(t *testing.T) {
 	deb := packageFile(t, "*_amd64.deb")
 	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
-	run(t, "../..", "env", "CGO_ENABLED=0", "go", "build", "-o", filepath.Join(root, "root/geomyidae"), "./examples/fastcgi/geomyidae")
+	run(t, "../..", "env", "CGO_ENABLED=0", "go", "build", "-o",
+		filepath.Join(root, "root/geomyidae"), "./examples/fastcgi/geomyidae")
 	s := boot(t, root)
 	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
 	_, err := keypair.SelfSigned(filepath.Join(root, "etc/credstore"), "127.0.0.1")
@@ -126,7 +136,8 @@ http() { exec 3<>/dev/tcp/127.0.0.1/$1; printf 'GET %s HTTP/1.0\r\nHost: %s\r\nA
 		lines := ""
 		for _, f := range settings {
 			tried[f.flag] = true
-			lines += "GOPHD_" + strings.ToUpper(strings.ReplaceAll(f.flag, "-", "_")) + "=" + f.value + "\n"
+			lines += "GOPHD_" + strings.ToUpper(strings.ReplaceAll(f.flag, "-", "_")) +
+				"=" + f.value + "\n"
 		}
 		write(t, filepath.Join(root, "root/flags"), lines)
 		s.do("sh", "-ec", `
@@ -141,7 +152,8 @@ http() { exec 3<>/dev/tcp/127.0.0.1/$1; printf 'GET %s HTTP/1.0\r\nHost: %s\r\nA
 				out, _ = s.try("bash", "-c", ". /root/ask; "+f.shows)
 				return want.MatchString(out)
 			}) {
-				t.Errorf("GOPHD_%s=%s: %s: no %q in\n%.2000s", f.flag, f.value, f.shows, f.want, out)
+				t.Errorf("GOPHD_%s=%s: %s: no %q in\n%.2000s", f.flag, f.value,
+					f.shows, f.want, out)
 			}
 		}
 		if got := s.property("ActiveState") + s.property("NRestarts"); got != "active0" {
@@ -156,7 +168,8 @@ http() { exec 3<>/dev/tcp/127.0.0.1/$1; printf 'GET %s HTTP/1.0\r\nHost: %s\r\nA
 		t.Errorf("-inetd -user gophd: %q", out)
 	}
 
-	for _, m := range regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(s.do("gophd", "-help"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(s.do("gophd",
+		"-help"), -1) {
 		if !tried[m[1]] {
 			t.Errorf("no row has -%s", m[1])
 		}

@@ -93,13 +93,15 @@ func TestGlusterFS(t *testing.T) {
 		t.Skip("no FUSE here: ", err)
 	}
 	unshare := []string{"-m", "-n", "-p", "--fork", "--kill-child", "--mount-proc"}
-	try := append(unshare, "sh", "-c", "ip link add br0 type bridge && mkdir -p $0/l $0/u $0/w && mount -t tmpfs x $0/l && mount -t overlay x -o lowerdir=$0/l:/etc $0/u", t.TempDir())
+	try := append(unshare, "sh", "-c",
+		"ip link add br0 type bridge && mkdir -p $0/l $0/u $0/w && mount -t tmpfs x $0/l && mount -t overlay x -o lowerdir=$0/l:/etc $0/u", t.TempDir())
 	if out, err := exec.Command("unshare", try...).CombinedOutput(); err != nil {
 		t.Skipf("no namespaces, bridge or overlay here: %v %s", err, out)
 	}
 	cmd := exec.Command("unshare", append(unshare, "sh", "-c", `"$@"; exit $?`, "init", // which waits for what others leave behind
 		os.Args[0], "-test.run", "^TestGlusterFS$", "-test.v", "-test.timeout", "6m")...)
-	cmd.Env = append(os.Environ(), "TEST_GOPHD_GLUSTER="+packages, "TEST_GOPHD_BIN="+harness.Program(t))
+	cmd.Env = append(os.Environ(), "TEST_GOPHD_GLUSTER="+packages,
+		"TEST_GOPHD_BIN="+harness.Program(t))
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	must(t, err)
@@ -108,17 +110,27 @@ func TestGlusterFS(t *testing.T) {
 func twoMachines(t *testing.T, packages string) {
 	bounded(t, "sh", "-c", "ip link set lo up && ip link add br0 type bridge && ip addr add 10.77.0.254/24 dev br0 && ip link set br0 up")
 	one, two := newGlusterd(t, 1, packages), newGlusterd(t, 2, packages)
-	gluster := func(args ...string) string { return one.do("gluster", append([]string{"--mode=script"}, args...)...) }
+	gluster := func(args ...string) string {
+		return one.do("gluster", append([]string{"--mode=script"}, args...)...)
+	}
 	gluster("peer", "probe", "10.77.0.2")
-	until(t, "the machines know each other", func() bool { return strings.Contains(gluster("peer", "status"), "(Connected)") })
-	gluster("volume", "create", "web", "replica", "2", "10.77.0.1:"+one.dir+"/brick", "10.77.0.2:"+two.dir+"/brick", "force")
+	until(t, "the machines know each other", func() bool {
+		return strings.Contains(gluster("peer", "status"), "(Connected)")
+	})
+	gluster("volume", "create", "web", "replica", "2", "10.77.0.1:"+one.dir+"/brick",
+		"10.77.0.2:"+two.dir+"/brick", "force")
 	gluster("volume", "set", "web", "network.ping-timeout", "3", "cluster.heal-timeout", "5",
 		"cluster.favorite-child-policy", "mtime") // two replicas may blame each other after a cut
 	gluster("volume", "start", "web")
 	for _, g := range []*glusterd{one, two} {
-		until(t, "the bricks are there", func() bool { return !strings.Contains(gluster("volume", "status", "web"), " N  ") })
-		g.do("glusterfs", fmt.Sprintf("--volfile-server=10.77.0.%d", g.n), "--volfile-id=web", "/run/web")
-		until(t, "it is mounted", func() bool { return strings.Contains(g.do("cat", "/proc/self/mountinfo"), " /run/web ") })
+		until(t, "the bricks are there", func() bool {
+			return !strings.Contains(gluster("volume", "status", "web"), " N  ")
+		})
+		g.do("glusterfs", fmt.Sprintf("--volfile-server=10.77.0.%d", g.n),
+			"--volfile-id=web", "/run/web")
+		until(t, "it is mounted", func() bool {
+			return strings.Contains(g.do("cat", "/proc/self/mountinfo"), " /run/web ")
+		})
 	}
 	one.put("private/.robots", "Disallow: /\n")
 	one.put("private/x.txt", "x\n")
@@ -130,15 +142,21 @@ func twoMachines(t *testing.T, packages string) {
 	}
 	change(one)
 	for _, g := range []*glusterd{one, two} {
-		g.Daemon = harness.StartCmd(t, exec.Command("nsenter", "-t", g.pid, "-m", "-n", harness.Program(t), "-root", "/run/web",
-			"-listen", fmt.Sprintf("10.77.0.%d:7070", g.n), "-host", "gopher.example", "-poll-remote", "500ms"))
+		g.Daemon = harness.StartCmd(t,
+			exec.Command("nsenter", "-t", g.pid, "-m", "-n", harness.Program(t),
+				"-root", "/run/web",
+				"-listen", fmt.Sprintf("10.77.0.%d:7070", g.n), "-host", "gopher.example",
+				"-poll-remote", "500ms"))
 	}
 	follows := func(g *glusterd) {
 		t.Helper()
 		var text, robots string
-		for end := time.Now().Add(2 * harness.Timeout); text != fmt.Sprintln(version) || !strings.Contains(robots, fmt.Sprintf("Disallow: /v/%d/\n", version)); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(2 * harness.Timeout); text != fmt.Sprintln(version) ||
+			!strings.Contains(robots,
+				fmt.Sprintf("Disallow: /v/%d/\n", version)); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("machine %d serves %q and %q, want version %d; its mount has:\n%s", g.n, text, robots, version,
+				t.Fatalf("machine %d serves %q and %q, want version %d; its mount has:\n%s", g.n,
+					text, robots, version,
 					g.do("sh", "-c", "cd /run/web && ls -la --full-time . v && cat version.txt v/.robots"))
 			}
 			text, robots = reply(g.Addr, "/version.txt"), reply(g.Addr, "robots.txt")
@@ -149,7 +167,8 @@ func twoMachines(t *testing.T, packages string) {
 	change(two)
 	follows(one)
 	follows(two)
-	if a, b := one.Ask("caps.txt"), two.Ask("caps.txt"); a != b || !strings.Contains(a, "RobotsPolicySHA256=") {
+	if a, b := one.Ask("caps.txt"), two.Ask("caps.txt"); a != b ||
+		!strings.Contains(a, "RobotsPolicySHA256=") {
 		t.Errorf("the machines differ: %s %s", a, b)
 	}
 
@@ -203,7 +222,8 @@ func newGlusterd(t *testing.T, n int, packages string) *glusterd {
 		t.Fatalf("machine %d: %v", n, err)
 	}
 	g.pid = strconv.Itoa(cmd.Process.Pid)
-	bounded(t, "ip", "link", "add", fmt.Sprint("v", n), "type", "veth", "peer", "name", "eth0", "netns", g.pid)
+	bounded(t, "ip", "link", "add", fmt.Sprint("v", n), "type", "veth", "peer", "name", "eth0",
+		"netns", g.pid)
 	bounded(t, "ip", "link", "set", fmt.Sprint("v", n), "master", "br0", "up")
 	g.do("sh", "-c", fmt.Sprintf("ip addr add 10.77.0.%d/24 dev eth0 && ip link set eth0 up && glusterd", n))
 	return g
@@ -236,7 +256,8 @@ func (g *glusterd) watch(ctx context.Context, looks *atomic.Int64) {
 				g.t.Errorf("machine %d serves %q after version %d", g.n, text, newest)
 			}
 			newest = version
-		} else if err == nil && !strings.HasPrefix(string(text), "3Server busy") && !strings.HasPrefix(string(text), "3Server error") {
+		} else if err == nil && !strings.HasPrefix(string(text), "3Server busy") &&
+			!strings.HasPrefix(string(text), "3Server error") {
 			g.t.Errorf("machine %d says %q", g.n, text)
 		}
 		robots, err := harness.Exchange("", g.Addr, "robots.txt", nil)

@@ -53,6 +53,7 @@ func (s *systemd) types(step step, src string) {
 	}
 	request := strings.HasPrefix(command, "gophd get ")
 	if !request && !once() || request && !eventually(once) {
-		s.t.Errorf("$ %s\nprints (%v)\n%s\nand the page shows\n%s", step.command, err, out, step.output)
+		s.t.Errorf("$ %s\nprints (%v)\n%s\nand the page shows\n%s", step.command, err,
+			out, step.output)
 	}
 }

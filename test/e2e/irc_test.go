@@ -20,7 +20,8 @@ import (
 func TestNgircd(t *testing.T) {
 	address := startNgircd(t, harness.Tool(t, "ngircd"))
 	got, problems, err := new(irc.Visitor).Crawler(t.Context(), "irc://"+address)
-	if want := (readers.Crawler{Cooldown: readers.DefaultCooldown}); err != nil || got != want || problems != nil {
+	if want := (readers.Crawler{Cooldown: readers.DefaultCooldown}); err != nil || got != want ||
+		problems != nil {
 		t.Errorf("%v %v %v, want unspecified", got, problems, err)
 	}
 }

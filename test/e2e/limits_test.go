@@ -88,7 +88,8 @@ func TestRobotsOverTheRate(t *testing.T) {
 	for range 3 {
 		_, _ = harness.Ask(c.at["gopher"], "/a.txt")
 	}
-	if got, err := harness.Ask(c.at["gopher"], "/a.txt"); !strings.HasPrefix(got, "3Too many requests\t") {
+	if got, err := harness.Ask(c.at["gopher"], "/a.txt"); !strings.HasPrefix(got,
+		"3Too many requests\t") {
 		t.Errorf("another request: %q, %v", got, err)
 	}
 }

@@ -62,7 +62,8 @@ func TestShownCode(t *testing.T) {
 		t.Fatalf("%d blocks of Go", len(blocks))
 	}
 	code := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"io\"\n\t\"net/http\"\n\t\"os\"\n"
-	for _, name := range []string{"answer", "answer/gopher", "menu", "robots", "robots/client", "server", "site"} {
+	for _, name := range []string{"answer", "answer/gopher", "menu", "robots", "robots/client",
+		"server", "site"} {
 		code += "\t\"github.com/gophd/gophd/" + name + "\"\n"
 	}
 	code += ")\n\nfunc main() {\n" + blocks[0][1] + "}\n\n" +
@@ -144,7 +145,9 @@ func play(t *testing.T, steps []step) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(script, "7070", port))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its servers, too
+	cmd.Cancel = func() error {
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	} // its servers, too
 	cmd.WaitDelay = harness.Timeout
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clone(patient), "HOME="+dir, "PATH="+search, "GOPHD_LOG_FORMAT=short")

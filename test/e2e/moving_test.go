@@ -26,7 +26,8 @@ import (
 )
 
 var (
-	holes       = flag.String("holes", "", "a directory of holes OWNER+NAME@COMMIT; TestMovingIn fetches missing ones")
+	holes = flag.String("holes", "",
+		"a directory of holes OWNER+NAME@COMMIT; TestMovingIn fetches missing ones")
 	updateMoved = flag.Bool("update", false, "write the numbers of TestMovingIn into doc/moved.md")
 )
 
@@ -86,9 +87,12 @@ func checkOut(t *testing.T, repo, sub, commit string) string {
 	if _, err := os.Stat(tree); err != nil {
 		git := filepath.Join(t.TempDir(), "git")
 		output(t, "", "git", "init", "-q", "--bare", git)
-		output(t, "", "git", "--git-dir="+git, "fetch", "-q", "--depth", "1", "https://github.com/"+repo, commit)
+		output(t, "", "git", "--git-dir="+git, "fetch", "-q", "--depth", "1",
+			"https://github.com/"+repo, commit)
 		must(t, os.MkdirAll(tree, 0o755))
-		output(t, "", "sh", "-c", `git --git-dir="$1" archive "$2" | tar -x --no-same-owner -C "$3"`, "sh", git, commit+":"+strings.TrimPrefix(sub, "."), tree)
+		output(t, "", "sh", "-c",
+			`git --git-dir="$1" archive "$2" | tar -x --no-same-owner -C "$3"`, "sh", git,
+			commit+":"+strings.TrimPrefix(sub, "."), tree)
 	}
 	dir := filepath.Join(shared(t), "hole")
 	output(t, "", "cp", "-R", tree, dir)
@@ -99,10 +103,12 @@ func checkOut(t *testing.T, repo, sub, commit string) string {
 		info, err := e.Info()
 		text, readErr := os.ReadFile(name)
 		ext := filepath.Ext(name)
-		if info.Mode()&0o100 == 0 && ext != ".cgi" && ext != ".dcgi" || !bytes.HasPrefix(text, []byte("#!")) {
+		if info.Mode()&0o100 == 0 && ext != ".cgi" && ext != ".dcgi" ||
+			!bytes.HasPrefix(text, []byte("#!")) {
 			return errors.Join(err, readErr)
 		}
-		return os.WriteFile(name, []byte("#!/bin/sh\nprintf '0Stand-in\\t/stand-in.txt\\n'\n"), 0o755)
+		return os.WriteFile(name,
+			[]byte("#!/bin/sh\nprintf '0Stand-in\\t/stand-in.txt\\n'\n"), 0o755)
 	}))
 	write(t, filepath.Join(dir, "stand-in.txt"), "what programs link\n")
 	return dir
@@ -124,18 +130,22 @@ const documented = "documented"
 
 // move compares both servers with gophd.
 func (h *hole) move(t *testing.T) {
-	h.foretold, h.used, h.static, h.all, h.told, h.count = checked(t, h.dir), map[diag.Diagnostic]bool{}, true, true, true, map[string]int{}
+	h.foretold, h.used, h.static, h.all, h.told, h.count = checked(t, h.dir),
+		map[diag.Diagnostic]bool{}, true, true, true, map[string]int{}
 	socket := filepath.Join(filepath.Dir(h.dir), "programs.sock")
 	program(t, socket, "fcgiwrap", "-s", "unix:"+socket)
 	flags := []string{"-fastcgi", "menus=" + socket}
 	for _, d := range h.foretold.Findings {
-		if f := flagInHint.FindStringSubmatch(d.Hint); f != nil && !slices.Contains(flags, f[1]+"="+socket) {
+		if f := flagInHint.FindStringSubmatch(d.Hint); f != nil &&
+			!slices.Contains(flags, f[1]+"="+socket) {
 			flags = append(flags, "-fastcgi", f[1]+"="+socket)
 		}
 	}
-	for _, start := range []func(*testing.T, string) (port string, stop func()){startGophernicus, startPygopherd} {
+	for _, start := range []func(*testing.T, string) (port string, stop func()){startGophernicus,
+		startPygopherd} {
 		port, stop := start(t, h.dir)
-		if root, err := harness.Exchange("", "127.0.0.1:"+port, "", nil); err == nil && len(root) == 0 {
+		if root, err := harness.Exchange("", "127.0.0.1:"+port, "", nil); err == nil &&
+			len(root) == 0 {
 			t.Logf("%s: pygopherd fails at a line of the root's map, and sends nothing", h.repo)
 			stop()
 			continue
@@ -167,8 +177,10 @@ func (h *hole) move(t *testing.T) {
 func (h *hole) askForgotten(port string) {
 	for _, d := range h.foretold.Findings {
 		if _, sel, ok := strings.Cut(d.Message, `: "`); ok && !h.used[d] {
-			answer, err := harness.Exchange("", "127.0.0.1:"+port, strings.TrimSuffix(sel, `"`), nil)
-			h.used[d] = err == nil && len(answer) > 0 && answer[0] != '3' && !bytes.HasPrefix(answer, []byte("Error: "))
+			answer, err := harness.Exchange("", "127.0.0.1:"+port,
+				strings.TrimSuffix(sel, `"`), nil)
+			h.used[d] = err == nil && len(answer) > 0 && answer[0] != '3' &&
+				!bytes.HasPrefix(answer, []byte("Error: "))
 		}
 	}
 }
@@ -176,7 +188,8 @@ func (h *hole) askForgotten(port string) {
 // row is what the page says of the hole.
 func (h *hole) row() string {
 	word := map[bool]string{true: "yes", false: "no"}
-	return fmt.Sprintf("%s | %s | %s | %d | %d | %d | %d | %d", word[h.static], word[h.all], word[h.told], h.count["AGAINST-MORE"],
+	return fmt.Sprintf("%s | %s | %s | %d | %d | %d | %d | %d", word[h.static], word[h.all],
+		word[h.told], h.count["AGAINST-MORE"],
 		h.count["AGAINST-LESS"], h.count["CHECK-ORDER"], h.count["CHECK-TEXT"], h.count[documented])
 }
 
@@ -208,7 +221,9 @@ func (h *hole) judge(t *testing.T, differ check.Outcome) {
 // why returns the finding of check that announces a loss; nil if none does.
 func (h *hole) why(loss diag.Diagnostic) (why *diag.Diagnostic) {
 	for i, d := range h.foretold.Findings {
-		at := d.File == loss.File || strings.HasPrefix(loss.File, d.File+"/") || path.Dir(d.File) == loss.File || strings.Contains(d.Message, `"/`+loss.File) || strings.Contains(d.Message, `"`+loss.File)
+		at := d.File == loss.File || strings.HasPrefix(loss.File, d.File+"/") ||
+			path.Dir(d.File) == loss.File || strings.Contains(d.Message, `"/`+loss.File) ||
+			strings.Contains(d.Message, `"`+loss.File)
 		if at && d.Severity != diag.Notice {
 			h.used[d] = true
 			if why == nil || d.Code == menu.CodeProgram {
@@ -222,7 +237,8 @@ func (h *hole) why(loss diag.Diagnostic) (why *diag.Diagnostic) {
 // checked runs gophd check.
 func checked(t *testing.T, args ...string) (r check.Outcome) {
 	var stderr bytes.Buffer
-	cmd := exec.Command(harness.Program(t), append([]string{"check", "-json", "-user", "nobody"}, args...)...)
+	cmd := exec.Command(harness.Program(t),
+		append([]string{"check", "-json", "-user", "nobody"}, args...)...)
 	cmd.Stderr = &stderr
 	out, _ := cmd.Output()
 	if err := json.Unmarshal(out, &r); err != nil {
@@ -239,7 +255,8 @@ func startGophernicus(t *testing.T, dir string) (port string, stop func()) {
 	_, port, _ = net.SplitHostPort(l.Addr().String())
 	go func() {
 		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-			cmd := exec.Command(program, "-h", "127.0.0.1", "-p", port, "-r", dir, "-nf", "-nh", "-nl", "-ns", "-nm")
+			cmd := exec.Command(program, "-h", "127.0.0.1", "-p", port, "-r", dir, "-nf", "-nh",
+				"-nl", "-ns", "-nm")
 			if os.Geteuid() == 0 {
 				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}} // it refuses to run as root
 			}

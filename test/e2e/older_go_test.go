@@ -18,7 +18,8 @@ import (
 func TestRobotsNeedsAnOlderGo(t *testing.T) {
 	const top = "../.."
 	dir := t.TempDir()
-	for _, pkg := range []string{"diag", "selector", "robots", "robots/readers", "robots/internal/ircline"} {
+	for _, pkg := range []string{"diag", "selector", "robots", "robots/readers",
+		"robots/internal/ircline"} {
 		names, err := filepath.Glob(filepath.Join(top, pkg, "*.go"))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v", pkg, err)
@@ -32,13 +33,15 @@ func TestRobotsNeedsAnOlderGo(t *testing.T) {
 	copyTo(t, top+"/go.sum", dir+"/go.sum")
 	const mod = "module github.com/gophd/gophd\n\ngo 1.24.0\n\nrequire github.com/dunglas/httpsfv v1.1.2\n"
 	must(t, os.WriteFile(dir+"/go.mod", []byte(mod), 0o644))
-	for name, newer := range map[string]string{"": "", "robots/newer.go": "package robots\n\nimport \"sync\"\n\nfunc newer(wg *sync.WaitGroup) { wg.Go(func() {}) }\n"} {
+	for name, newer := range map[string]string{"": "",
+		"robots/newer.go": "package robots\n\nimport \"sync\"\n\nfunc newer(wg *sync.WaitGroup) { wg.Go(func() {}) }\n"} {
 		if name != "" {
 			must(t, os.WriteFile(filepath.Join(dir, name), []byte(newer), 0o644))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), harness.Timeout)
 		cmd := exec.CommandContext(ctx, harness.Tool(t, "go"), "vet", "-stdversion", "./...")
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod",
+			"GOPROXY=off", "GOWORK=off")
 		out, err := cmd.CombinedOutput()
 		cancel()
 		if (err != nil) != (name != "") || name != "" && !strings.Contains(string(out), "go1.25") {

@@ -75,23 +75,31 @@ func TestPackagesAreComplete(t *testing.T) {
 		packageFile(t, pattern)
 	}
 	need(t, "dpkg-deb")
-	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
+	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64,
+		"arm64": elf.EM_AARCH64} {
 		dir := t.TempDir()
 		run(t, dir, "dpkg-deb", "-x", packageFile(t, "*_"+arch+".deb"), ".")
 		f, err := elf.Open(filepath.Join(dir, "usr/bin/gophd"))
 		must(t, err)
 		if f.Machine != machine || f.Section(".interp") != nil {
-			t.Errorf("%s: the program is for %v, static: %v", arch, f.Machine, f.Section(".interp") == nil)
+			t.Errorf("%s: the program is for %v, static: %v", arch, f.Machine,
+				f.Section(".interp") == nil)
 		}
 		_ = f.Close()
 		for _, name := range []string{
-			"usr/share/man/man8/gophd.8.gz", "usr/share/man/man5/robots.5.gz", "lib/systemd/system/gophd.service",
-			"lib/systemd/system/gophd.socket", "usr/lib/sysusers.d/gophd.conf", "etc/logrotate.d/gophd", "etc/default/gophd",
-			"usr/share/bash-completion/completions/gophd", "usr/share/zsh/vendor-completions/_gophd",
+			"usr/share/man/man8/gophd.8.gz", "usr/share/man/man5/robots.5.gz",
+			"lib/systemd/system/gophd.service",
+			"lib/systemd/system/gophd.socket", "usr/lib/sysusers.d/gophd.conf",
+			"etc/logrotate.d/gophd", "etc/default/gophd",
+			"usr/share/bash-completion/completions/gophd",
+			"usr/share/zsh/vendor-completions/_gophd",
 			"usr/share/fish/vendor_completions.d/gophd.fish", "usr/share/doc/gophd/copyright",
-			"usr/share/doc/gophd/changelog.gz", "usr/share/doc/gophd/gophd.cdx.json", "usr/share/doc/gophd/wire.md",
-			"usr/share/gophd/manual/pubnix.txt", "usr/share/doc/gophd/examples/fastcgi/gophd-programs.socket",
-			"usr/share/doc/gophd/examples/fail2ban/gophd-robots.conf", "usr/share/doc/gophd/examples/monitoring/gophd.rules.yml",
+			"usr/share/doc/gophd/changelog.gz", "usr/share/doc/gophd/gophd.cdx.json",
+			"usr/share/doc/gophd/wire.md",
+			"usr/share/gophd/manual/pubnix.txt",
+			"usr/share/doc/gophd/examples/fastcgi/gophd-programs.socket",
+			"usr/share/doc/gophd/examples/fail2ban/gophd-robots.conf",
+			"usr/share/doc/gophd/examples/monitoring/gophd.rules.yml",
 		} {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %s: %v", arch, name, err)
@@ -106,8 +114,10 @@ func TestPackagesForOpenRC(t *testing.T) {
 	dir := t.TempDir()
 	run(t, dir, "sh", "-c", "tar xzf "+packageFile(t, "*_x86_64.apk")+" 2>/dev/null")
 	for name, there := range map[string]bool{
-		"etc/init.d/gophd": true, "etc/conf.d/gophd": true, "usr/share/gophd/manual/pubnix.txt": true, ".pre-install": true,
-		"usr/lib/systemd/system/gophd.service": false, "etc/default/gophd": false, "usr/share/gophd/systemd": false,
+		"etc/init.d/gophd": true, "etc/conf.d/gophd": true,
+		"usr/share/gophd/manual/pubnix.txt": true, ".pre-install": true,
+		"usr/lib/systemd/system/gophd.service": false, "etc/default/gophd": false,
+		"usr/share/gophd/systemd": false,
 	} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there {
 			t.Errorf("%s: %v", name, err)
@@ -145,8 +155,10 @@ rc-service gophd stop
 sed -i 's|^GOPHD_ROOT=.*|GOPHD_ROOT=/nope|' /etc/conf.d/gophd
 if gophd doctor; then exit 1; fi
 `)
-	out, err := exec.Command("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", "ip link set lo up; exec chroot \"$1\" sh /root/try", "sh", root).CombinedOutput()
-	if err != nil || strings.Count(string(out), "Disallow: /phlog/drafts/") != 3 || !strings.Contains(string(out), "  type: gophd init /nope\n") {
+	out, err := exec.Command("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "sh",
+		"-c", "ip link set lo up; exec chroot \"$1\" sh /root/try", "sh", root).CombinedOutput()
+	if err != nil || strings.Count(string(out), "Disallow: /phlog/drafts/") != 3 ||
+		!strings.Contains(string(out), "  type: gophd init /nope\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -171,7 +183,8 @@ func TestPackagesAreReproducible(t *testing.T) {
 
 func TestPackagesLintian(t *testing.T) {
 	need(t, "lintian")
-	if out := run(t, packages(t), "lintian", "--allow-root", packageFile(t, "*_amd64.deb")); strings.TrimSpace(out) != "" {
+	if out := run(t, packages(t), "lintian", "--allow-root",
+		packageFile(t, "*_amd64.deb")); strings.TrimSpace(out) != "" {
 		t.Errorf("lintian says:\n%s", out)
 	}
 	overrides, err := os.ReadFile("../../packaging/lintian-overrides")
@@ -198,7 +211,8 @@ func TestPackageImage(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("chroot needs root")
 	}
-	if out := run(t, dir, "chroot", root, "/usr/bin/gophd", "-version"); !strings.Contains(out, version(t)) {
+	if out := run(t, dir, "chroot", root, "/usr/bin/gophd",
+		"-version"); !strings.Contains(out, version(t)) {
 		t.Errorf("-version in the image: %q", out)
 	}
 }
@@ -280,13 +294,15 @@ done
 ps -o uid= -p $server >"$1/tmp/uid"
 kill $server; wait $server
 cat "$1/tmp/reply"`
-	out, err := exec.Command("unshare", "-n", "sh", "-c", script, "sh", root, selector).CombinedOutput()
+	out, err := exec.Command("unshare", "-n", "sh", "-c", script, "sh", root,
+		selector).CombinedOutput()
 	log, _ := os.ReadFile(filepath.Join(root, "tmp/log"))
 	if err != nil {
 		t.Fatalf("serving: %v\n%s\n%s", err, out, log)
 	}
 	uid, err := os.ReadFile(filepath.Join(root, "tmp/uid"))
-	if want := run(t, "", "chroot", root, "id", "-u", "gophd"); err != nil || strings.TrimSpace(string(uid)) != strings.TrimSpace(want) {
+	if want := run(t, "", "chroot", root, "id", "-u", "gophd"); err != nil ||
+		strings.TrimSpace(string(uid)) != strings.TrimSpace(want) {
 		t.Errorf("it runs as uid %q, want %q: %v", uid, want, err)
 	}
 	return string(out)
@@ -316,7 +332,8 @@ func TestPackageLife(t *testing.T) {
 	note := filepath.Join(root, "srv/gopher/.robots")
 	must(t, os.Mkdir(filepath.Join(root, "srv/gopher/packaged-drafts"), 0o755))
 	must(t, os.WriteFile(note, []byte("User-agent: *\nDisallow: /packaged-drafts/\n"), 0o644))
-	if got := serveUnit(t, root, "robots.txt"); !strings.Contains(got, "Disallow: /packaged-drafts") {
+	if got := serveUnit(t, root, "robots.txt"); !strings.Contains(got,
+		"Disallow: /packaged-drafts") {
 		t.Errorf("robots.txt: %q", got)
 	}
 
@@ -328,13 +345,16 @@ func TestPackageLife(t *testing.T) {
 	run(t, newer, "sed", "-i", "s/^Version: .*/&+1/", "tree/DEBIAN/control")
 	run(t, newer, "dpkg-deb", "-Znone", "-b", "tree", "newer.deb")
 	install(filepath.Join(newer, "newer.deb"))
-	if text, err := os.ReadFile(settings); err != nil || string(text) != "GOPHD_HOST=gopher.example.org\n" {
+	if text, err := os.ReadFile(settings); err != nil ||
+		string(text) != "GOPHD_HOST=gopher.example.org\n" {
 		t.Errorf("after the upgrade: %q %v", text, err)
 	}
-	if got := run(t, "", "chroot", root, "dpkg-query", "-W", "-f", "${Version} ${Status}", "gophd"); got != version(t)+"+1 install ok installed" {
+	if got := run(t, "", "chroot", root, "dpkg-query", "-W", "-f", "${Version} ${Status}",
+		"gophd"); got != version(t)+"+1 install ok installed" {
 		t.Errorf("after the upgrade: %q", got)
 	}
-	if got := serveUnit(t, root, "0/robots.txt"); !strings.Contains(got, "Disallow: /packaged-drafts") {
+	if got := serveUnit(t, root, "0/robots.txt"); !strings.Contains(got,
+		"Disallow: /packaged-drafts") {
 		t.Errorf("after the upgrade: %q", got)
 	}
 
@@ -342,7 +362,9 @@ func TestPackageLife(t *testing.T) {
 	if exists("usr/bin/gophd") || !exists("etc/default/gophd") || !exists("srv/gopher/.robots") {
 		t.Error("after remove the program must be gone, settings and content not")
 	}
-	made := []string{"var/lib/gophd/gophd.key", "var/lib/private/gophd/gophd.crt", "var/log/gophd/access.log", "etc/credstore/gophd.key", "etc/systemd/system/sockets.target.wants/gophd-nex.socket"}
+	made := []string{"var/lib/gophd/gophd.key", "var/lib/private/gophd/gophd.crt",
+		"var/log/gophd/access.log", "etc/credstore/gophd.key",
+		"etc/systemd/system/sockets.target.wants/gophd-nex.socket"}
 	for _, name := range made {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
 		write(t, filepath.Join(root, name), "secret")
@@ -350,7 +372,8 @@ func TestPackageLife(t *testing.T) {
 	own := "etc/systemd/system/sockets.target.wants/gophd-own.socket"
 	write(t, filepath.Join(root, own), "")
 	run(t, "", "chroot", root, "dpkg", "-P", "gophd")
-	if exists("etc/default/gophd") || exists("etc/logrotate.d/gophd") || !exists("srv/gopher/.robots") || !exists(own) {
+	if exists("etc/default/gophd") || exists("etc/logrotate.d/gophd") ||
+		!exists("srv/gopher/.robots") || !exists(own) {
 		t.Error("after purge the settings must be gone, content and sockets of the administrator not")
 	}
 	for _, name := range append(made, "var/lib/gophd", "var/log/gophd", "var/lib/gophd.example") {
@@ -386,7 +409,8 @@ func TestPackageUnits(t *testing.T) {
 	if err != nil || !bytes.Contains(text, []byte("ExecStart=/usr/bin/gophd\n")) {
 		t.Fatalf("the unit does not start /usr/bin/gophd: %v\n%s", err, text)
 	}
-	text = bytes.ReplaceAll(text, []byte("=/usr/bin/gophd\n"), []byte("="+filepath.Join(dir, "usr/bin/gophd")+"\n"))
+	text = bytes.ReplaceAll(text, []byte("=/usr/bin/gophd\n"),
+		[]byte("="+filepath.Join(dir, "usr/bin/gophd")+"\n"))
 	must(t, os.WriteFile(service, text, 0o644))
 	run(t, units, "systemd-analyze", "verify", "--man=no", "./gophd.service", "./gophd.socket")
 }
@@ -398,11 +422,13 @@ func TestInstallNeedsNoGo(t *testing.T) {
 	src, dest := t.TempDir(), t.TempDir()
 	run(t, "../..", "cp", "-r", "Makefile", "VERSION", "packaging", "examples", "content", src)
 	noGo := func(args ...string) ([]byte, error) {
-		cmd := exec.Command("make", append([]string{"install", "PREFIX=/opt/g", "DESTDIR=" + dest}, args...)...)
+		cmd := exec.Command("make",
+			append([]string{"install", "PREFIX=/opt/g", "DESTDIR=" + dest}, args...)...)
 		cmd.Dir, cmd.Env = src, []string{"PATH=/usr/bin:/bin"}
 		return cmd.CombinedOutput()
 	}
-	if out, err := noGo(); err == nil || !bytes.Contains(out, []byte("hint: run 'make build man' first")) {
+	if out, err := noGo(); err == nil ||
+		!bytes.Contains(out, []byte("hint: run 'make build man' first")) {
 		t.Errorf("with nothing built: %v\n%s", err, out)
 	}
 	must(t, os.Mkdir(filepath.Join(src, "bin"), 0o755))
@@ -412,8 +438,10 @@ func TestInstallNeedsNoGo(t *testing.T) {
 	if out, err := noGo(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for file, text := range map[string]string{"bin/gophd": "built gophd", "share/man/man8/gophd.8": "built gophd.8", "share/man/man5/robots.5": "built robots.5"} {
-		if got, err := os.ReadFile(filepath.Join(dest, "opt/g", file)); err != nil || string(got) != text {
+	for file, text := range map[string]string{"bin/gophd": "built gophd",
+		"share/man/man8/gophd.8": "built gophd.8", "share/man/man5/robots.5": "built robots.5"} {
+		if got, err := os.ReadFile(filepath.Join(dest, "opt/g", file)); err != nil ||
+			string(got) != text {
 			t.Errorf("%s: %q %v", file, got, err)
 		}
 	}

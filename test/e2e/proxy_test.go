@@ -62,13 +62,15 @@ func askFrom(t *testing.T, from, addr, selector string, conf *tls.Config) string
 
 // A real proxy before gophd: the log names the client, whether the proxy or gophd ends TLS.
 func TestBehindHaproxy(t *testing.T) {
-	d := harness.Start(t, "-root", twoFiles(t), "-trust-proxy", "127.0.0.1/32", "-log-format", "text",
+	d := harness.Start(t, "-root", twoFiles(t), "-trust-proxy", "127.0.0.1/32",
+		"-log-format", "text",
 		"-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
 	v1, v2, ssl := startHaproxy(t, d.Addr)
 	for i, tt := range []struct {
 		addr string
 		conf *tls.Config
-	}{{v1, nil}, {v2, nil}, {v1, harness.AnyCert("")}, {v2, harness.AnyCert("")}, {ssl, harness.AnyCert("")}} {
+	}{{v1, nil}, {v2, nil}, {v1, harness.AnyCert("")}, {v2, harness.AnyCert("")},
+		{ssl, harness.AnyCert("")}} {
 		client := fmt.Sprintf("127.0.0.%d", 20+i)
 		for sel, want := range map[string]string{"/a.txt": "alpha\n", "/large.bin": string(large)} {
 			if got := askFrom(t, client, tt.addr, sel, tt.conf); got != want {

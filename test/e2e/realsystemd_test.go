@@ -53,7 +53,8 @@ func boot(t *testing.T, root string) *systemd {
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
 		if s.pid = strings.TrimSpace(string(children)); s.pid != "" {
 			// degraded: a unit that has nothing to do with gophd has failed
-			if out, _ := s.try("systemctl", "is-system-running", "--wait"); out == "running\n" || out == "degraded\n" {
+			if out, _ := s.try("systemctl", "is-system-running", "--wait"); out == "running\n" ||
+				out == "degraded\n" {
 				return s
 			}
 		}
@@ -102,8 +103,11 @@ func removeGroups(t *testing.T, group string) {
 
 // try runs a command inside.
 func (s *systemd) try(args ...string) (string, error) {
-	cmd := exec.Command("nsenter", append([]string{"-t", s.pid, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"}, args...)...)
-	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive"}
+	cmd := exec.Command("nsenter",
+		append([]string{"-t", s.pid, "--mount", "--uts", "--ipc", "--net", "--pid",
+			"--cgroup"}, args...)...)
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+		"DEBIAN_FRONTEND=noninteractive"}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -153,7 +157,8 @@ func TestPackageInSystemd(t *testing.T) {
 	want := "Disallow: /phlog/drafts/" // of gophd init
 	ask := func(url string) {
 		t.Helper()
-		if got := s.do("gophd", "get", "-insecure", "-timeout", "10m", url); !strings.Contains(got, want) {
+		if got := s.do("gophd", "get", "-insecure", "-timeout", "10m",
+			url); !strings.Contains(got, want) {
 			t.Errorf("%s: %q", url, got)
 		}
 	}
@@ -165,7 +170,8 @@ func TestPackageInSystemd(t *testing.T) {
 	ask("gopher://127.0.0.1/0/robots.txt")
 	status := s.do("cat", "/proc/"+s.property("MainPID")+"/status")
 	uid := strings.TrimSpace(s.do("id", "-u", "gophd"))
-	for _, line := range []string{"Uid:\t" + uid + "\t", "CapEff:\t0000000000000000\n", "NoNewPrivs:\t1\n", "Seccomp:\t2\n"} {
+	for _, line := range []string{"Uid:\t" + uid + "\t", "CapEff:\t0000000000000000\n",
+		"NoNewPrivs:\t1\n", "Seccomp:\t2\n"} {
 		if !strings.Contains(status, line) {
 			t.Errorf("no %q in\n%s", line, status)
 		}
@@ -314,7 +320,8 @@ func TestPackageUpgrade(t *testing.T) {
 			run(t, "", "cp", deb, filepath.Join(root, "root/new.deb"))
 			run(t, "", "cp", old, filepath.Join(root, "root/old.deb"))
 			ask := func(port, sel string) string {
-				out, _ := s.try("timeout", "600", "bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/"$0"; printf '%s\r\n' "$1" >&3; cat <&3`, port, sel)
+				out, _ := s.try("timeout", "600", "bash", "-c",
+					`exec 3<>/dev/tcp/127.0.0.1/"$0"; printf '%s\r\n' "$1" >&3; cat <&3`, port, sel)
 				return out
 			}
 
@@ -331,12 +338,14 @@ func TestPackageUpgrade(t *testing.T) {
 				systemctl daemon-reload; systemctl enable --now gophd.socket`)
 			serves := func(when string) {
 				t.Helper()
-				for sel, want := range map[string]string{"a.txt": "mine of old", "robots.txt": "Disallow: /drafts/", "": "\tgopher.example.org\t"} {
+				for sel, want := range map[string]string{"a.txt": "mine of old",
+					"robots.txt": "Disallow: /drafts/", "": "\tgopher.example.org\t"} {
 					if got := ask("7070", sel); !strings.Contains(got, want) {
 						t.Errorf("%s: %q gets %q", when, sel, got)
 					}
 				}
-				if got := ask("70", "gophd-none"); got == "" || strings.Contains(got, "gopher.example.org") {
+				if got := ask("70", "gophd-none"); got == "" ||
+					strings.Contains(got, "gopher.example.org") {
 					t.Errorf("%s: gophernicus answers %q", when, got)
 				}
 				s.do("grep", "-q", "^GOPHD_ROOT=/srv/hole", "/etc/default/gophd")
@@ -411,11 +420,14 @@ func TestPackageCommands(t *testing.T) {
 	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
 	s := boot(t, root)
 	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
-	run(t, "", "sh", "-c", "cp ../../examples/fastcgi/gophd-programs* "+filepath.Join(root, "etc/systemd/system"))
+	run(t, "", "sh", "-c", "cp ../../examples/fastcgi/gophd-programs* "+
+		filepath.Join(root, "etc/systemd/system"))
 	for _, other := range []string{"fail2ban.service", "fcgiwrap.service"} {
-		write(t, filepath.Join(root, "etc/systemd/system", other), "[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/true\n[Install]\nWantedBy=multi-user.target\n")
+		write(t, filepath.Join(root, "etc/systemd/system", other),
+			"[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/true\n[Install]\nWantedBy=multi-user.target\n")
 	}
-	write(t, filepath.Join(root, "etc/systemd/system/fcgiwrap.socket"), "[Socket]\nListenStream=/run/fcgiwrap.socket\n[Install]\nWantedBy=sockets.target\n")
+	write(t, filepath.Join(root, "etc/systemd/system/fcgiwrap.socket"),
+		"[Socket]\nListenStream=/run/fcgiwrap.socket\n[Install]\nWantedBy=sockets.target\n")
 	s.do("sh", "-ec", "useradd ann; systemctl daemon-reload; systemctl start fail2ban")
 	if said := s.do("dpkg", "-i", "/root/gophd.deb"); strings.Contains(said, "Syntax:") {
 		t.Errorf("the installation says:\n%s", said)
@@ -423,7 +435,8 @@ func TestPackageCommands(t *testing.T) {
 
 	s.do("sh", "-ec", "echo GOPHD_TLS_SELF_SIGNED=/var/lib/gophd >>/etc/default/gophd")
 
-	files := strings.Fields(run(t, "../..", "git", "grep", "-lI", "systemctl", "--", ":!*.go", ":!packaging/scripts"))
+	files := strings.Fields(run(t, "../..", "git", "grep", "-lI", "systemctl", "--", ":!*.go",
+		":!packaging/scripts"))
 	shown := regexp.MustCompile("(?m)(?:^(?:#|\\s)*(?:\\$ )?(?:sudo )?(?:[^\"`\n]* && )?|[`:] ?)(systemctl [^\"`\n]*)")
 	typed := 0
 	for _, file := range files {
@@ -454,11 +467,13 @@ func (s *systemd) beside(said string) {
 	for _, m := range regexp.MustCompile(`(?m)^  (type|back|both): (.*)$`).FindAllStringSubmatch(said, -1) {
 		commands[m[1]] = m[2]
 	}
-	if len(commands) != 3 || !strings.Contains(said, "port 70 is held by systemd, for gophernicus.socket") {
+	if len(commands) != 3 ||
+		!strings.Contains(said, "port 70 is held by systemd, for gophernicus.socket") {
 		s.t.Fatalf("beside gophernicus the installation says:\n%s", said)
 	}
 	answers := func(port string) string {
-		out, _ := s.try("gophd", "get", "-timeout", "10m", "gopher://127.0.0.1:"+port+"/0/robots.txt")
+		out, _ := s.try("gophd", "get", "-timeout", "10m",
+			"gopher://127.0.0.1:"+port+"/0/robots.txt")
 		return out
 	}
 	const ours = "# robots.txt made by gophd"
@@ -469,7 +484,8 @@ func (s *systemd) beside(said string) {
 	if got := answers("70"); strings.Contains(got, ours) {
 		s.t.Errorf("it has taken the port: %q", got)
 	}
-	for _, step := range []struct{ command, port string }{{"both", "7070"}, {"", ""}, {"type", "70"}, {"back", ""}, {"type", "70"}} {
+	for _, step := range []struct{ command, port string }{{"both", "7070"}, {"", ""},
+		{"type", "70"}, {"back", ""}, {"type", "70"}} {
 		if step.command == "" {
 			s.do("sh", "-ec", "systemctl disable --now gophd.socket gophd.service; rm -r /etc/systemd/system/gophd.socket.d; systemctl daemon-reload")
 			continue
@@ -480,7 +496,8 @@ func (s *systemd) beside(said string) {
 				s.t.Errorf("after %s gophd still answers: %q", commands[step.command], got)
 			}
 		} else if got := answers(step.port); !strings.Contains(got, ours) {
-			s.t.Errorf("after %s gophd does not answer at port %s: %q", commands[step.command], step.port, got)
+			s.t.Errorf("after %s gophd does not answer at port %s: %q", commands[step.command],
+				step.port, got)
 		}
 	}
 	s.do("systemctl", "stop", "gophd.service")
@@ -490,7 +507,8 @@ func (s *systemd) beside(said string) {
 func (s *systemd) doctor() {
 	s.t.Helper()
 	out := s.do("gophd", "doctor")
-	for _, want := range []string{"ok: unit: ", "ok: port: port 70 is held by gophd\n", "ok: certificate: /etc/credstore/gophd.crt", "ok: robots.txt: matches the annotations"} {
+	for _, want := range []string{"ok: unit: ", "ok: port: port 70 is held by gophd\n",
+		"ok: certificate: /etc/credstore/gophd.crt", "ok: robots.txt: matches the annotations"} {
 		if !strings.Contains(out, want) {
 			s.t.Errorf("no %q:\n%s", want, out)
 		}
@@ -503,7 +521,8 @@ func (s *systemd) rotates() {
 	s.do("logrotate", "--force", "/etc/logrotate.d/gophd")
 	written := func() bool {
 		_, _ = s.try("gophd", "get", "gopher://127.0.0.1/0/robots.txt")
-		out, _ := s.try("stat", "-c", "%U %s", "/var/log/gophd/access.log.1", "/var/log/gophd/access.log")
+		out, _ := s.try("stat", "-c", "%U %s", "/var/log/gophd/access.log.1",
+			"/var/log/gophd/access.log")
 		return regexp.MustCompile(`^gophd [1-9]\d*\ngophd [1-9]\d*\n$`).MatchString(out)
 	}
 	if !eventually(written) {
@@ -590,9 +609,11 @@ func (s *systemd) wrongSettings() {
 	} {
 		var log string
 		once := func() bool { // the socket may be refused a start right after another one
-			s.do("sh", "-ec", "cp /root/settings /etc/default/gophd; echo "+setting+" >>/etc/default/gophd; systemctl stop gophd.service; systemctl reset-failed; systemctl restart gophd.socket")
+			s.do("sh", "-ec", "cp /root/settings /etc/default/gophd; echo "+setting+
+				" >>/etc/default/gophd; systemctl stop gophd.service; systemctl reset-failed; systemctl restart gophd.socket")
 			since := strings.TrimSpace(s.do("date", "+%s.%N"))
-			if out, err := s.try("gophd", "get", "-timeout", "2m", "gopher://127.0.0.1/0/robots.txt"); err == nil {
+			if out, err := s.try("gophd", "get", "-timeout", "2m",
+				"gopher://127.0.0.1/0/robots.txt"); err == nil {
 				s.t.Errorf("%s: a client gets %q", setting, out)
 			}
 			if !eventually(func() bool {
@@ -601,7 +622,8 @@ func (s *systemd) wrongSettings() {
 			}) {
 				s.t.Errorf("%s: the socket lets clients wait", setting)
 			}
-			log = s.do("journalctl", "-t", "gophd", "-p", "warning", "-o", "cat", "--no-pager", "--since", "@"+since)
+			log = s.do("journalctl", "-t", "gophd", "-p", "warning", "-o", "cat", "--no-pager",
+				"--since", "@"+since)
 			return strings.Contains(log, said)
 		}
 		there := eventually(once)

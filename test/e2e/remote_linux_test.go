@@ -42,7 +42,9 @@ func changesBehind(t *testing.T, root, mountpoint, at string) {
 	d.WaitLog("remote file system")
 	d.Until("the tree is read", func() bool { return strings.Contains(d.Ask(at+"/"), at+"/d/") })
 	robotsSay := func(path string) func() bool {
-		return func() bool { return strings.Contains(d.Ask("robots.txt"), "Disallow: "+at+path+"\n") }
+		return func() bool {
+			return strings.Contains(d.Ask("robots.txt"), "Disallow: "+at+path+"\n")
+		}
 	}
 	if got := d.Ask(at + "/a.txt"); got != "one\n" {
 		t.Errorf("at first: %q", got)
@@ -71,7 +73,9 @@ func changesBehind(t *testing.T, root, mountpoint, at string) {
 	must(t, fuse.Signal(syscall.SIGCONT))
 	put("d/.robots", "Disallow: /late.txt\n")
 	d.Until("an annotation after that", robotsSay("/d/late.txt"))
-	d.Until("a kept menu is looked at again", func() bool { return !strings.Contains(d.Ask(at+"/"), "/new/") })
+	d.Until("a kept menu is looked at again", func() bool {
+		return !strings.Contains(d.Ask(at+"/"), "/new/")
+	})
 }
 
 // bindfs shows a new directory at another place until the test ends. It returns
@@ -84,7 +88,8 @@ func bindfs(t *testing.T, at string) (behind string, fuse *os.Process) {
 	if err := unix.Access("/dev/fuse", unix.R_OK|unix.W_OK); err != nil {
 		t.Skip("no FUSE for this user: /dev/fuse: ", err)
 	}
-	cmd := exec.Command(program, "-f", "--no-allow-other", "-o", "attr_timeout=0,entry_timeout=0", behind, at)
+	cmd := exec.Command(program, "-f", "--no-allow-other", "-o",
+		"attr_timeout=0,entry_timeout=0", behind, at)
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		if syscall.Unmount(at, syscall.MNT_DETACH) != nil { // only root may

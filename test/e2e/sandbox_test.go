@@ -24,7 +24,8 @@ func TestLogInside(t *testing.T) {
 	must(t, err)
 	defer func() { _, _ = r.Close(), w.Close() }()
 	for name, out := range map[string]*os.File{"file": file, "pipe": w} {
-		cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-root", t.TempDir(), "-sandbox", "require",
+		cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-root", t.TempDir(),
+			"-sandbox", "require",
 			"-access-log", "/dev/stdout")
 		cmd.Stdout = out
 		d := harness.StartCmd(t, cmd)

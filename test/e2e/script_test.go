@@ -37,10 +37,14 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "mistake": mistake, "needs": needs, "program": startProgram, "sandboxed": sandboxed, "fits": fits, "sparse": sparseFile,
-			"serve": startDaemon, "status": processStatus, "signal": signalDaemon, "ended": awaitEnd, "logged": logged,
-			"serves": serves, "refuses": refuses, "hides": hides, "denies": denies, "allows": allows, "file": writeFile, "fifo": fifo,
-			"gopher": gopher, "hold": hold, "finish": finish, "silent": silent, "refused": refused, "answers": answers,
+			"exits": exits, "mistake": mistake, "needs": needs, "program": startProgram,
+			"sandboxed": sandboxed, "fits": fits, "sparse": sparseFile,
+			"serve": startDaemon, "status": processStatus, "signal": signalDaemon,
+			"ended": awaitEnd, "logged": logged,
+			"serves": serves, "refuses": refuses, "hides": hides, "denies": denies,
+			"allows": allows, "file": writeFile, "fifo": fifo,
+			"gopher": gopher, "hold": hold, "finish": finish, "silent": silent, "refused": refused,
+			"answers": answers,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, patient...)
@@ -52,7 +56,8 @@ func TestScripts(t *testing.T) {
 				env.Setenv("AS", "-user=nobody")
 			}
 			env.Setenv("PROGRAM", gophd)
-			env.Setenv("PATH", strings.Join([]string{filepath.Dir(gophd), env.Getenv("PATH"), "/usr/sbin", filepath.Join(harness.Cache(), "programs/bin")}, ":"))
+			env.Setenv("PATH", strings.Join([]string{filepath.Dir(gophd), env.Getenv("PATH"),
+				"/usr/sbin", filepath.Join(harness.Cache(), "programs/bin")}, ":"))
 			env.Values["daemon"] = &process{t: env.T().(testing.TB)}
 			env.Values["held"] = &held{}
 			return errors.Join(err, letIn(env.WorkDir), letIn(filepath.Dir(gophd)))
@@ -100,7 +105,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 
 func mistake(ts *testscript.TestScript, _ bool, args []string) {
 	exits(ts, false, append([]string{args[0]}, args[2:]...))
-	if hint := "(?m)^gophd: hint: .*" + args[1]; !regexp.MustCompile(hint).MatchString(ts.ReadFile("stderr")) {
+	if hint := "(?m)^gophd: hint: .*" +
+		args[1]; !regexp.MustCompile(hint).MatchString(ts.ReadFile("stderr")) {
 		ts.Fatalf("no hint with %q", args[1])
 	}
 }

@@ -61,7 +61,8 @@ func unquote(ts *testscript.TestScript, text string) string {
 func asking(at harness.Fronts, named bool, sel string) (fronts []string) {
 	for _, front := range at.Names() {
 		nameless := front == "gopher" || front == "nex" || front == "finger"
-		isUser := strings.HasPrefix(sel, "/~") && strings.Count(sel, "/") == 2 && strings.HasSuffix(sel, "/")
+		isUser := strings.HasPrefix(sel, "/~") && strings.Count(sel, "/") == 2 &&
+			strings.HasSuffix(sel, "/")
 		if named && nameless || front == "finger" && !isUser {
 			continue
 		}
@@ -79,7 +80,8 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 		if err == nil && (neg || r.Served) && pattern.MatchString(r.Body) != neg {
 			return nil
 		}
-		return errors.Join(err, errors.New(r.Head+"\n"+r.Body+"\ndoes not match, or matches, "+args[1]))
+		return errors.Join(err, errors.New(r.Head+"\n"+r.Body+
+			"\ndoes not match, or matches, "+args[1]))
 	})
 }
 
@@ -109,7 +111,8 @@ func hides(ts *testscript.TestScript, _ bool, args []string) {
 		sel := unquote(ts, strings.TrimSuffix(line, "\n"))
 		for _, front := range at.Names() {
 			for _, raw := range []bool{false, true} {
-				if r, _ := at.Get(front, "gopher.example", sel, raw); pattern.MatchString(r.Head + r.Body) {
+				if r, _ := at.Get(front, "gopher.example", sel,
+					raw); pattern.MatchString(r.Head + r.Body) {
 					ts.Fatalf("%s: %q: %q", front, sel, r.Head+"\n"+r.Body)
 				}
 			}
@@ -130,7 +133,8 @@ func decides(ts *testscript.TestScript, allowed bool, args []string) {
 	onFronts(ts, []string{"robots.txt"}, func(string) error {
 		file, err := at.Robots(host)
 		for _, sel := range args {
-			if robots.Parse(robots.RFC9309, []byte(file)).Allowed("*", unquote(ts, sel)) != allowed {
+			if robots.Parse(robots.RFC9309, []byte(file)).Allowed("*",
+				unquote(ts, sel)) != allowed {
 				err = errors.Join(err, errors.New(sel+" is denied or allowed by\n"+file))
 			}
 		}
@@ -138,8 +142,12 @@ func decides(ts *testscript.TestScript, allowed bool, args []string) {
 	})
 }
 
-func denies(ts *testscript.TestScript, _ bool, args []string) { decides(ts, false, args) }
-func allows(ts *testscript.TestScript, _ bool, args []string) { decides(ts, true, args) }
+func denies(ts *testscript.TestScript, _ bool, args []string) {
+	decides(ts, false, args)
+}
+func allows(ts *testscript.TestScript, _ bool, args []string) {
+	decides(ts, true, args)
+}
 
 func writeFile(ts *testscript.TestScript, _ bool, args []string) {
 	name := ts.MkAbs(unquote(ts, args[0]))

@@ -58,7 +58,8 @@ func gopher(ts *testscript.TestScript, neg bool, args []string) {
 		reply, err = harness.Exchange("", ts.Getenv("ADDR"), request, conf)
 		return err == nil && pattern.Match(reply) != neg
 	}) {
-		ts.Fatalf("the reply to %q must match %q: %t; got %q, %v", request, args[1], !neg, reply, err)
+		ts.Fatalf("the reply to %q must match %q: %t; got %q, %v", request, args[1],
+			!neg, reply, err)
 	}
 }
 

@@ -35,7 +35,9 @@ type process struct {
 	fronts harness.Fronts
 }
 
-func processOf(ts *testscript.TestScript) *process { return ts.Value("daemon").(*process) }
+func processOf(ts *testscript.TestScript) *process {
+	return ts.Value("daemon").(*process)
+}
 
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	p := processOf(ts)
@@ -79,7 +81,8 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func signalDaemon(ts *testscript.TestScript, _ bool, args []string) {
-	processOf(ts).Signal(map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]])
+	processOf(ts).Signal(map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT,
+		"HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[0]])
 }
 
 func awaitEnd(ts *testscript.TestScript, _ bool, args []string) {

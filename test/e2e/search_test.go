@@ -29,7 +29,8 @@ func TestSearchWithClients(t *testing.T) {
 		cmd := exec.Command(harness.Tool(t, client[0]), client[1:]...)
 		cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir(), "TERM=dumb")
 		out, err := cmd.Output()
-		if err != nil || !strings.Contains(string(out), "The *second*") || !strings.Contains(string(out), "2026-01-02-second.txt") {
+		if err != nil || !strings.Contains(string(out), "The *second*") ||
+			!strings.Contains(string(out), "2026-01-02-second.txt") {
 			t.Errorf("%s: %v: %s", client[0], err, out)
 		}
 	}
@@ -42,10 +43,13 @@ func TestSearchWithUMN(t *testing.T) {
 	d, _ := searched(t)
 	host, port, err := net.SplitHostPort(d.addr)
 	must(t, err)
-	screen := onTerminal(t, "stty rows 60 cols 100; exec gopher -T 7 -p /search -t Search "+host+" "+port, []reaction{
-		{"Press RETURN", "\r"}, {"Words to search for", "second\r"}, {"Page: 1/1", "q"}, {"Really quit", "y"},
+	screen := onTerminal(t, "stty rows 60 cols 100; exec gopher -T 7 -p /search -t Search "+host+
+		" "+port, []reaction{
+		{"Press RETURN", "\r"}, {"Words to search for", "second\r"}, {"Page: 1/1", "q"},
+		{"Really quit", "y"},
 	})
-	if !strings.Contains(screen, "2026-01-02-second.txt") || !strings.Contains(screen, "The *second*") {
+	if !strings.Contains(screen, "2026-01-02-second.txt") ||
+		!strings.Contains(screen, "The *second*") {
 		t.Errorf("shown:\n%s", screen)
 	}
 }

@@ -96,7 +96,8 @@ func TestLargeFilesGoBySendfile(t *testing.T) {
 	root := t.TempDir()
 	sparse(t, filepath.Join(root, "large.bin"), size)
 	calls := filepath.Join(t.TempDir(), "calls")
-	d := serveUnder(t, []string{strace, "-D", "-f", "-qq", "-e", "trace=sendfile", "-o", calls}, root)
+	d := serveUnder(t, []string{strace, "-D", "-f", "-qq", "-e", "trace=sendfile",
+		"-o", calls}, root)
 	if n, err := io.Copy(io.Discard, d.begin("/large.bin\r\n")); n != size || err != nil {
 		t.Fatalf("got %d bytes, %v", n, err)
 	}

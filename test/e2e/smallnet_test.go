@@ -34,7 +34,8 @@ var servedPort = regexp.MustCompile(`//[^/]*:(\d+)/`)
 
 func serveFronts(t *testing.T, root string, flags ...string) *fronts {
 	t.Helper()
-	flags = append(flags, "-tls-self-signed", filepath.Join(t.TempDir(), "tls"), "-max-conns-per-ip", "0")
+	flags = append(flags, "-tls-self-signed", filepath.Join(t.TempDir(), "tls"),
+		"-max-conns-per-ip", "0")
 	names := []string{"gemini", "spartan", "nex"}
 	for _, name := range names {
 		flags = append(flags, "-"+name, "127.0.0.1:0")
@@ -54,12 +55,16 @@ func TestClientCertificate(t *testing.T) {
 			_, _ = io.WriteString(out, "60 A certificate, please\r\n")
 			return 0
 		}
-		_, _ = io.WriteString(out, "20 text/plain\r\n"+env["TLS_CLIENT_HASH"]+" "+env["TLS_CLIENT_SUBJECT"]+" "+env["REMOTE_USER"]+" "+env["AUTH_TYPE"]+" "+env["TLS_CLIENT_SERIAL_NUMBER"])
+		_, _ = io.WriteString(out,
+			"20 text/plain\r\n"+env["TLS_CLIENT_HASH"]+" "+env["TLS_CLIENT_SUBJECT"]+" "+
+				env["REMOTE_USER"]+" "+env["AUTH_TYPE"]+" "+env["TLS_CLIENT_SERIAL_NUMBER"])
 		return 0
 	})
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ann", Organization: []string{"Pubnix"}}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1),
+		Subject:  pkix.Name{CommonName: "ann", Organization: []string{"Pubnix"}},
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	must(t, err)
 	asked := false
@@ -77,11 +82,16 @@ func TestClientCertificate(t *testing.T) {
 		asked         bool
 		want          string
 	}{
-		{with.at["gemini"], "gemini://127.0.0.1/app", harness.AnyCert("127.0.0.1"), false, "60 A certificate, please\r\n"},
-		{with.at["gemini"], "gemini://127.0.0.1/app", bearer, true, fmt.Sprintf("20 text/plain\r\nSHA256:%x CN=ann,O=Pubnix ann Certificate 1", sha256.Sum256(der))},
-		{with.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, true, "20 text/plain; charset=utf-8\r\nA\n"},
+		{with.at["gemini"], "gemini://127.0.0.1/app", harness.AnyCert("127.0.0.1"), false,
+			"60 A certificate, please\r\n"},
+		{with.at["gemini"], "gemini://127.0.0.1/app", bearer, true,
+			fmt.Sprintf("20 text/plain\r\nSHA256:%x CN=ann,O=Pubnix ann Certificate 1",
+				sha256.Sum256(der))},
+		{with.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, true,
+			"20 text/plain; charset=utf-8\r\nA\n"},
 		{with.addr, "a.txt", bearer, false, "A\n"},
-		{without.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, false, "20 text/plain; charset=utf-8\r\nA\n"},
+		{without.at["gemini"], "gemini://127.0.0.1/a.txt", bearer, false,
+			"20 text/plain; charset=utf-8\r\nA\n"},
 	} {
 		asked = false
 		reply, err := harness.Exchange("", c.addr, c.request, c.conf)
@@ -93,18 +103,23 @@ func TestClientCertificate(t *testing.T) {
 
 // TestSmallnetClients shows the hole to clients in use.
 func TestSmallnetClients(t *testing.T) {
-	f := serveFronts(t, tree(t, map[string]string{"gophermap": "!The hole\nHello there\n0A text\ta.txt\n1Below\tsub/\n", "a.txt": "The text\n", "sub/b.txt": "B\n"}))
+	f := serveFronts(t, tree(t,
+		map[string]string{"gophermap": "!The hole\nHello there\n0A text\ta.txt\n1Below\tsub/\n",
+			"a.txt": "The text\n", "sub/b.txt": "B\n"}))
 	t.Run("netcat", func(t *testing.T) {
-		for name, request := range map[string]string{"spartan": "127.0.0.1 /a.txt 0\r\n", "nex": "/a.txt\n"} {
+		for name, request := range map[string]string{"spartan": "127.0.0.1 /a.txt 0\r\n",
+			"nex": "/a.txt\n"} {
 			host, port, _ := net.SplitHostPort(f.at[name])
-			if got := output(t, request, harness.Tool(t, "nc"), "-N", host, port); !strings.HasSuffix(got, "The text\n") {
+			if got := output(t, request, harness.Tool(t, "nc"), "-N", host,
+				port); !strings.HasSuffix(got, "The text\n") {
 				t.Errorf("%s: %q", name, got)
 			}
 		}
 	})
 	t.Run("amfora", func(t *testing.T) {
 		harness.Tool(t, "amfora")
-		screen := onTerminal(t, "stty rows 40 cols 100; exec amfora gemini://"+f.at["gemini"]+"/", []reaction{{"Below", "\x03"}})
+		screen := onTerminal(t, "stty rows 40 cols 100; exec amfora gemini://"+f.at["gemini"]+"/",
+			[]reaction{{"Below", "\x03"}})
 		for _, text := range []string{"The hole", "Hello there", "A text", "Below"} {
 			if !strings.Contains(screen, text) {
 				t.Errorf("%q is not on the screen:\n%s", text, screen)
@@ -126,14 +141,17 @@ func TestSmallnetClients(t *testing.T) {
 					(princ (buffer-string))
 					(goto-char (point-min))
 					(when (search-forward "A text" nil t) (push-button (1- (point)))))))`)
-		for _, text := range []string{"# The hole\n\nHello there\n", "A text\n", "Below\n", "The text\n"} {
+		for _, text := range []string{"# The hole\n\nHello there\n", "A text\n", "Below\n",
+			"The text\n"} {
 			if !strings.Contains(got, text) {
 				t.Errorf("%q is not shown:\n%s", text, got)
 			}
 		}
 	})
 	t.Run("npm", func(t *testing.T) {
-		got, err := npm(t, "gemini.js", "gemini://"+strings.Replace(f.at["gemini"], "127.0.0.1", "localhost", 1)+"/a.txt").Output()
+		got, err := npm(t, "gemini.js",
+			"gemini://"+strings.Replace(f.at["gemini"], "127.0.0.1", "localhost", 1)+
+				"/a.txt").Output()
 		if string(got) != "20 text/plain; charset=utf-8\nThe text\n" || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -149,8 +167,12 @@ func TestFinger(t *testing.T) {
 		t.Skip(err)
 	}
 	must(t, l.Close())
-	serve(t, tree(t, map[string]string{"gophermap": "!The hole\n", "~ann/gophermap": "!Ann's place\n", "~ann/plan.txt": "To sleep.\n", "~ann/2026-01-02.txt": "Snow\n"}), "-finger", host+":79")
-	for who, want := range map[string][]string{"@" + host: {"The hole"}, "ann@" + host: {"Ann's place", "To sleep.", "2026-01-02 Snow"}, "root@" + host: {"no such user"}} {
+	serve(t, tree(t, map[string]string{"gophermap": "!The hole\n",
+		"~ann/gophermap": "!Ann's place\n", "~ann/plan.txt": "To sleep.\n",
+		"~ann/2026-01-02.txt": "Snow\n"}), "-finger", host+":79")
+	for who, want := range map[string][]string{"@" + host: {"The hole"},
+		"ann@" + host:  {"Ann's place", "To sleep.", "2026-01-02 Snow"},
+		"root@" + host: {"no such user"}} {
 		got := output(t, "", finger, who)
 		for _, text := range want {
 			if !strings.Contains(got, text) {
@@ -189,13 +211,15 @@ func TestGeminiDiagnostics(t *testing.T) {
 		"URLDotEscape":       {url + "/../../\r\n", "5"},
 	} {
 		header, body, err := f.gemini(check.request)
-		if !strings.HasPrefix(header, check.want) || err != nil || check.want != "20 " && body != "" {
+		if !strings.HasPrefix(header, check.want) || err != nil ||
+			check.want != "20 " && body != "" {
 			t.Errorf("%s: %q, %.40q, %v", name, header, body, err)
 		}
 	}
 	// ResponseFormat: one blank, one kind of line end.
 	header, body, err := f.gemini(url + "/\r\n")
-	if !strings.HasPrefix(header, "20 text/gemini;") || body == "" || strings.Contains(body, "\r") || !strings.HasSuffix(body, "\n") {
+	if !strings.HasPrefix(header, "20 text/gemini;") || body == "" ||
+		strings.Contains(body, "\r") || !strings.HasSuffix(body, "\n") {
 		t.Errorf("ResponseFormat: %q, %q", header, body)
 	}
 	if err != nil {
@@ -207,12 +231,16 @@ func TestGeminiDiagnostics(t *testing.T) {
 	must(t, err)
 	state := conn.ConnectionState()
 	cert := state.PeerCertificates[0]
-	if state.Version < tls.VersionTLS12 || time.Now().Before(cert.NotBefore) || time.Now().After(cert.NotAfter) || cert.VerifyHostname(host) != nil ||
-		cert.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature) != nil {
+	if state.Version < tls.VersionTLS12 || time.Now().Before(cert.NotBefore) ||
+		time.Now().After(cert.NotAfter) || cert.VerifyHostname(host) != nil ||
+		cert.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate,
+			cert.Signature) != nil {
 		t.Errorf("the certificate: %v", cert)
 	}
 	must(t, conn.Close())
-	if _, err := tls.Dial("tcp", addr, &tls.Config{ServerName: host}); !errors.As(err, new(x509.UnknownAuthorityError)) && !errors.As(err, new(*tls.CertificateVerificationError)) {
+	if _, err := tls.Dial("tcp", addr, &tls.Config{ServerName: host}); !errors.As(err,
+		new(x509.UnknownAuthorityError)) && !errors.As(err,
+		new(*tls.CertificateVerificationError)) {
 		t.Errorf("TLSVerified: %v", err)
 	}
 	// TLSRequired: no TLS, no answer.

@@ -17,7 +17,8 @@ import (
 // with a pointer. Asked twice, since replies are kept.
 func TestDeniedAtNoSpelling(t *testing.T) {
 	secrets := []string{"#a/b/x", "# file", " lead", "*star", "dir/x", "plain"}
-	files := map[string]string{"dirt.txt": "open", ".robots": "Disallow: /dir/\nDisallow: /%23\nDisallow: / lead\nDisallow: /%2Astar\nDisallow: /plain\n"}
+	files := map[string]string{"dirt.txt": "open",
+		".robots": "Disallow: /dir/\nDisallow: /%23\nDisallow: / lead\nDisallow: /%2Astar\nDisallow: /plain\n"}
 	for _, name := range secrets {
 		files[name] = "secret"
 	}
@@ -27,7 +28,8 @@ func TestDeniedAtNoSpelling(t *testing.T) {
 		for _, sel := range selector.Spellings(name, false) {
 			reply := d.ask(sel)
 			if strings.Contains(reply, "secret") && file.Allowed("x", sel) {
-				t.Errorf("%q is answered with what is denied, and allowed by\n%s", sel, d.ask("robots.txt"))
+				t.Errorf("%q is answered with what is denied, and allowed by\n%s", sel,
+					d.ask("robots.txt"))
 			}
 			if sel[0] == '/' && reply != "secret" {
 				t.Errorf("%q is answered with %q", sel, reply)
@@ -38,7 +40,8 @@ func TestDeniedAtNoSpelling(t *testing.T) {
 		if !file.Allowed("x", sel) { // nothing is gained by a pointer
 			continue
 		}
-		if items := lines(d.ask(sel)); !strings.Contains(items[0], "\t/"+strings.TrimSuffix(sel, "/")+"/\t") {
+		if items := lines(d.ask(sel)); !strings.Contains(items[0],
+			"\t/"+strings.TrimSuffix(sel, "/")+"/\t") {
 			t.Errorf("%q is answered with %q, not with a pointer", sel, items)
 		}
 	}
@@ -62,10 +65,12 @@ func TestMadeCapsObeyThePolicy(t *testing.T) {
 	file := []byte(d.ask("robots.txt"))
 	for _, m := range readers.All() {
 		named := slices.ContainsFunc(snap.Compiled.Reports(), func(r policy.Report) bool {
-			return r.File == by.File && r.Line == by.Line && slices.Contains(r.Readers, m.Name) && slices.Contains(r.Leaks, "caps.txt")
+			return r.File == by.File && r.Line == by.Line && slices.Contains(r.Readers, m.Name) &&
+				slices.Contains(r.Leaks, "caps.txt")
 		})
 		for _, spelling := range []string{"caps.txt", "/caps.txt"} {
-			if shown := strings.HasPrefix(d.ask(spelling), "CAPS"); shown && m.Read(file).Agent("x").AllowedAs('0', spelling) && !named {
+			if shown := strings.HasPrefix(d.ask(spelling), "CAPS"); shown &&
+				m.Read(file).Agent("x").AllowedAs('0', spelling) && !named {
 				t.Errorf("%s takes %s as allowed by\n%s", m.Name, spelling, file)
 			}
 		}

@@ -48,7 +48,8 @@ func TestSocketActivation(t *testing.T) {
 	second, addr2 := socket(t)
 	third, addr3 := socket(t)
 	names := []string{"LISTEN_FDNAMES=gophd.socket:gophd.socket:nex"}
-	d := harness.StartCmd(t, activate(t, names, []*os.File{first, second, third}, "-root", oneFile(t)))
+	d := harness.StartCmd(t,
+		activate(t, names, []*os.File{first, second, third}, "-root", oneFile(t)))
 	for _, addr := range []string{addr1, addr2} {
 		if got, err := harness.Ask(addr, "/file.txt"); got != "a file\n" || err != nil {
 			t.Errorf("%s: %q, %v", addr, got, err)
@@ -86,7 +87,8 @@ func TestRestartLosesNobody(t *testing.T) {
 	stop := make(chan bool)
 	var clients sync.WaitGroup
 	start := func() *harness.Daemon {
-		return harness.StartCmd(t, activate(t, nil, []*os.File{sock}, "-quiet=false", "-root", root))
+		return harness.StartCmd(t,
+			activate(t, nil, []*os.File{sock}, "-quiet=false", "-root", root))
 	}
 	d := start()
 	for i := range 8 {
@@ -101,7 +103,8 @@ func TestRestartLosesNobody(t *testing.T) {
 				if i%2 == 0 {
 					sel, want = "/nothing", "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 				}
-				if got, err := harness.ExchangeAtTheEnd("", addr, sel); string(got) != want || err != nil {
+				if got, err := harness.ExchangeAtTheEnd("", addr,
+					sel); string(got) != want || err != nil {
 					t.Errorf("after %d answers: %q, %v", served.Load(), got, err)
 					return
 				}

@@ -20,12 +20,15 @@ var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // TestLogOnTerminal: one short line for each event, in colours, requests too.
 func TestLogOnTerminal(t *testing.T) {
 	root := tree(t, map[string]string{"a.txt": "A\n", "phlog/.robots": "Dissallow: /x\n"})
-	cmd := exec.Command(harness.Program(t), "-root", root, "-listen", "127.0.0.1:0", "-host", "gopher.example")
+	cmd := exec.Command(harness.Program(t), "-root", root, "-listen", "127.0.0.1:0", "-host",
+		"gopher.example")
 	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=")
 	s := harness.OnScreen(t, cmd)
 	await := func(text string) {
 		t.Helper()
-		if !eventually(func() bool { return strings.Contains(colour.ReplaceAllString(s.String(), ""), text) }) {
+		if !eventually(func() bool {
+			return strings.Contains(colour.ReplaceAllString(s.String(), ""), text)
+		}) {
 			t.Fatalf("no %q on the screen:\n%s", text, s)
 		}
 	}
@@ -51,7 +54,9 @@ func TestLogOnTerminal(t *testing.T) {
 	}
 	line := regexp.MustCompile(`^\d\d:\d\d:\d\d (error|warn |info |debug) \S`)
 	for l := range strings.Lines(plain) {
-		if l = strings.TrimRight(l, "\r\n"); !line.MatchString(l) || !strings.Contains(l, "hint: ") && !strings.Contains(l, "try: ") && utf8.RuneCountInString(l) > 120 {
+		if l = strings.TrimRight(l, "\r\n"); !line.MatchString(l) ||
+			!strings.Contains(l, "hint: ") && !strings.Contains(l, "try: ") &&
+				utf8.RuneCountInString(l) > 120 {
 			t.Errorf("not one short line: %q", l)
 		}
 	}
@@ -62,7 +67,8 @@ func TestLogOnTerminal(t *testing.T) {
 func TestLogInJournal(t *testing.T) {
 	root := tree(t, map[string]string{"phlog/.robots": "Dissallow: /x\n"})
 	script := `JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"`
-	cmd := exec.Command("sh", "-c", script, "sh", harness.Program(t), "-root", root, "-listen", "127.0.0.1:0")
+	cmd := exec.Command("sh", "-c", script, "sh", harness.Program(t), "-root", root,
+		"-listen", "127.0.0.1:0")
 	stderr, err := cmd.StderrPipe()
 	must(t, err)
 	must(t, cmd.Start())
@@ -70,7 +76,9 @@ func TestLogInJournal(t *testing.T) {
 	missing := []string{"<6>serving " + root, "<3>phlog/.robots:1: "}
 	lines := bufio.NewScanner(stderr)
 	for len(missing) > 0 && lines.Scan() {
-		missing = slices.DeleteFunc(missing, func(begin string) bool { return strings.HasPrefix(lines.Text(), begin) })
+		missing = slices.DeleteFunc(missing, func(begin string) bool {
+			return strings.HasPrefix(lines.Text(), begin)
+		})
 	}
 	if len(missing) > 0 {
 		t.Errorf("the journal has no line that begins with %q", missing)
@@ -80,7 +88,8 @@ func TestLogInJournal(t *testing.T) {
 // TestStartFailsInJournal: why gophd does not start, and what to do, are errors in the journal.
 func TestStartFailsInJournal(t *testing.T) {
 	script := `JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"`
-	cmd := exec.Command("sh", "-c", script, "sh", harness.Program(t), "-root", filepath.Join(t.TempDir(), "hole"), "-listen", "127.0.0.1:0")
+	cmd := exec.Command("sh", "-c", script, "sh", harness.Program(t), "-root",
+		filepath.Join(t.TempDir(), "hole"), "-listen", "127.0.0.1:0")
 	said, err := cmd.CombinedOutput()
 	if !regexp.MustCompile(`^<3>gophd: opening .*\n<3>gophd: hint: make it .*\n$`).Match(said) {
 		t.Errorf("%v\n%s", err, said)
@@ -94,15 +103,20 @@ func TestGetOnTerminal(t *testing.T) {
 	d := serve(t, tree(t, map[string]string{"evil.txt": evil}))
 	url := "gopher://" + d.addr + "/0/evil.txt"
 	s := harness.OnScreen(t, exec.Command(harness.Program(t), "get", url))
-	if !eventually(func() bool { return strings.Contains(s.String(), "three") }) || strings.ContainsAny(s.String(), "\x1b\u009b\u202e") ||
+	if !eventually(func() bool {
+		return strings.Contains(s.String(), "three")
+	}) || strings.ContainsAny(s.String(), "\x1b\u009b\u202e") ||
 		!strings.Contains(s.String(), `one\x1b[2Jtwo\x9b`) {
 		t.Errorf("on a terminal: %q", s)
 	}
 	raw := harness.OnScreen(t, exec.Command(harness.Program(t), "get", "-raw", url))
-	if !eventually(func() bool { return strings.Contains(raw.String(), "three") }) || !strings.Contains(raw.String(), "\x1b[2J") {
+	if !eventually(func() bool {
+		return strings.Contains(raw.String(), "three")
+	}) || !strings.Contains(raw.String(), "\x1b[2J") {
 		t.Errorf("-raw on a terminal: %q", raw)
 	}
-	if out, err := exec.Command(harness.Program(t), "get", url).Output(); err != nil || string(out) != evil {
+	if out, err := exec.Command(harness.Program(t), "get", url).Output(); err != nil ||
+		string(out) != evil {
 		t.Errorf("into a pipe: %q, %v", out, err)
 	}
 }

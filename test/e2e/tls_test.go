@@ -43,7 +43,8 @@ func served(t *testing.T, addr, name string) string {
 }
 
 func TestTLSClients(t *testing.T) {
-	d := harness.Start(t, "-root", twoFiles(t), "-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
+	d := harness.Start(t, "-root", twoFiles(t), "-tls-self-signed",
+		filepath.Join(t.TempDir(), "tls"))
 	for _, tt := range []struct {
 		stdin string
 		args  []string
@@ -69,7 +70,8 @@ func TestCertificateByName(t *testing.T) {
 	one, two := pair(t, "one.example"), pair(t, "two.example")
 	d := harness.Start(t, "-root", twoFiles(t),
 		"-tls-cert", one.Cert, "-tls-key", one.Key, "-tls-cert", two.Cert, "-tls-key", two.Key)
-	for name, want := range map[string]string{"one.example": "one.example", "two.example": "two.example", "x.example": "one.example"} {
+	for name, want := range map[string]string{"one.example": "one.example",
+		"two.example": "two.example", "x.example": "one.example"} {
 		if got := served(t, d.Addr, name); got != want {
 			t.Errorf("%s gets the certificate of %s", name, got)
 		}
@@ -91,7 +93,9 @@ func TestCertificateRenewed(t *testing.T) {
 	for from, to := range map[string]string{next.Cert: old.Cert, next.Key: old.Key} {
 		must(t, os.Rename(from, to))
 	}
-	d.Until("the new certificate is served", func() bool { return served(t, d.Addr, "") == "new.example" })
+	d.Until("the new certificate is served", func() bool {
+		return served(t, d.Addr, "") == "new.example"
+	})
 	var got bytes.Buffer
 	if _, err := got.ReadFrom(c); err != nil || !bytes.Equal(got.Bytes(), large) {
 		t.Errorf("the old connection got %d of %d bytes, %v", got.Len(), len(large), err)

@@ -25,7 +25,8 @@ func TestUMN(t *testing.T) {
 		{"Press RETURN", "\r"}, {"Page: 1/1", "q"}, {"Really quit", "y"},
 	})
 	for _, it := range d.items("") {
-		if label := strings.TrimSpace(it.Label); it.Type != 'i' && !strings.Contains(screen, label) {
+		if label := strings.TrimSpace(it.Label); it.Type != 'i' &&
+			!strings.Contains(screen, label) {
 			t.Errorf("the root is shown without %q:\n%s", label, screen)
 		}
 	}

@@ -46,18 +46,30 @@ func wantUnit(t *testing.T, name string, directives map[string]string) {
 func TestServiceUnit(t *testing.T) {
 	wantUnit(t, "gophd.service", map[string]string{
 		"Unit.Requires": "gophd.socket", "Unit.After": "gophd.socket",
-		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure", "Service.RestartPreventExitStatus": "2", "Unit.StartLimitBurst": "5", "Unit.StartLimitIntervalSec": "60",
-		"Service.ExecReload": "/bin/sh -c 'kill -HUP $MAINPID'",
+		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure",
+		"Service.RestartPreventExitStatus": "2", "Unit.StartLimitBurst": "5",
+		"Unit.StartLimitIntervalSec": "60",
+		"Service.ExecReload":         "/bin/sh -c 'kill -HUP $MAINPID'",
 		// What it must not have.
-		"Service.DynamicUser": "yes", "Service.LogsDirectory": "gophd", "Service.StateDirectory": "gophd", "Service.CapabilityBoundingSet": "", "Service.NoNewPrivileges": "yes",
-		"Service.PrivateUsers": "yes", "Service.PrivateNetwork": "yes", "Service.RestrictAddressFamilies": "AF_UNIX",
-		"Service.SocketBindDeny": "any", "Service.ProtectSystem": "strict", "Service.ProtectHome": "yes",
-		"Service.PrivateTmp": "yes", "Service.PrivateDevices": "yes", "Service.ProtectProc": "invisible",
-		"Service.ProtectKernelTunables": "yes", "Service.ProtectKernelModules": "yes", "Service.ProtectKernelLogs": "yes",
-		"Service.ProtectControlGroups": "yes", "Service.ProtectClock": "yes", "Service.ProtectHostname": "yes",
-		"Service.RestrictNamespaces": "yes", "Service.RestrictRealtime": "yes", "Service.RestrictSUIDSGID": "yes",
-		"Service.LockPersonality": "yes", "Service.MemoryDenyWriteExecute": "yes", "Service.RemoveIPC": "yes",
-		"Service.SystemCallArchitectures": "native", "Service.SystemCallFilter": "~@privileged @resources",
+		"Service.DynamicUser": "yes", "Service.LogsDirectory": "gophd",
+		"Service.StateDirectory": "gophd", "Service.CapabilityBoundingSet": "",
+		"Service.NoNewPrivileges": "yes",
+		"Service.PrivateUsers":    "yes", "Service.PrivateNetwork": "yes",
+		"Service.RestrictAddressFamilies": "AF_UNIX",
+		"Service.SocketBindDeny":          "any", "Service.ProtectSystem": "strict",
+		"Service.ProtectHome": "yes",
+		"Service.PrivateTmp":  "yes", "Service.PrivateDevices": "yes",
+		"Service.ProtectProc":           "invisible",
+		"Service.ProtectKernelTunables": "yes", "Service.ProtectKernelModules": "yes",
+		"Service.ProtectKernelLogs":    "yes",
+		"Service.ProtectControlGroups": "yes", "Service.ProtectClock": "yes",
+		"Service.ProtectHostname":    "yes",
+		"Service.RestrictNamespaces": "yes", "Service.RestrictRealtime": "yes",
+		"Service.RestrictSUIDSGID": "yes",
+		"Service.LockPersonality":  "yes", "Service.MemoryDenyWriteExecute": "yes",
+		"Service.RemoveIPC":               "yes",
+		"Service.SystemCallArchitectures": "native",
+		"Service.SystemCallFilter":        "~@privileged @resources",
 	})
 }
 
@@ -68,9 +80,13 @@ func TestFrontSockets(t *testing.T) {
 	must(t, err)
 	purges, err := os.ReadFile("../../packaging/scripts/postremove.sh")
 	must(t, err)
-	for name, port := range map[string]string{"gemini": "1965", "spartan": "300", "nex": "1900", "finger": "79"} {
-		wantUnit(t, "gophd-"+name+".socket", map[string]string{"Socket.ListenStream": port, "Socket.FileDescriptorName": name, "Socket.Service": "gophd.service"})
-		if socket := " gophd-" + name + ".socket"; !bytes.Contains(stops, []byte(socket)) || !bytes.Contains(purges, []byte(socket)) {
+	for name, port := range map[string]string{"gemini": "1965", "spartan": "300", "nex": "1900",
+		"finger": "79"} {
+		wantUnit(t, "gophd-"+name+".socket",
+			map[string]string{"Socket.ListenStream": port, "Socket.FileDescriptorName": name,
+				"Socket.Service": "gophd.service"})
+		if socket := " gophd-" + name + ".socket"; !bytes.Contains(stops, []byte(socket)) ||
+			!bytes.Contains(purges, []byte(socket)) {
 			t.Errorf("the packages' scripts leave%s behind", socket)
 		}
 	}
@@ -79,7 +95,8 @@ func TestFrontSockets(t *testing.T) {
 // TestUnitAllowsTheSandbox: the filter must let gophd put itself into its sandbox.
 func TestUnitAllowsTheSandbox(t *testing.T) {
 	filters := strings.Join(parseUnit(t, "gophd.service")["Service.SystemCallFilter"], " ")
-	for _, call := range []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"} {
+	for _, call := range []string{"landlock_create_ruleset", "landlock_add_rule",
+		"landlock_restrict_self", "seccomp"} {
 		if !strings.Contains(filters, " "+call) {
 			t.Errorf("SystemCallFilter lacks %s", call)
 		}
@@ -94,7 +111,8 @@ func TestUnitLoadsTheKey(t *testing.T) {
 }
 
 func TestSocketUnit(t *testing.T) {
-	wantUnit(t, "gophd-users.conf", map[string]string{"Service.ProtectHome": "read-only", "Service.PrivateUsers": "no"})
+	wantUnit(t, "gophd-users.conf",
+		map[string]string{"Service.ProtectHome": "read-only", "Service.PrivateUsers": "no"})
 	wantUnit(t, "gophd-port.conf", map[string]string{"Socket.ListenStream": "7070"})
 	wantUnit(t, "gophd.socket", map[string]string{
 		"Socket.ListenStream": "70", "Socket.Accept": "no", "Install.WantedBy": "sockets.target",
@@ -108,7 +126,8 @@ func TestUnitsAnalyzed(t *testing.T) {
 	for _, name := range []string{"gophd.service", "gophd.socket"} {
 		text, err := os.ReadFile(filepath.Join("../../examples/systemd", name))
 		must(t, err)
-		installed := strings.Replace(string(text), "ExecStart=/usr/local/bin/gophd", "ExecStart=/bin/true", 1)
+		installed := strings.Replace(string(text), "ExecStart=/usr/local/bin/gophd",
+			"ExecStart=/bin/true", 1)
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(installed), 0o644))
 	}
 	for _, args := range [][]string{
@@ -128,11 +147,13 @@ func TestUnitsAnalyzed(t *testing.T) {
 func TestProgramUnitsAnalyzed(t *testing.T) {
 	analyze := harness.Tool(t, "systemd-analyze")
 	dir := t.TempDir()
-	for from, to := range map[string]string{"gophd-programs": "gophd-programs", "gophd-programs@": "gophd-programs@games"} {
+	for from, to := range map[string]string{"gophd-programs": "gophd-programs",
+		"gophd-programs@": "gophd-programs@games"} {
 		for _, kind := range []string{".service", ".socket"} {
 			text, err := os.ReadFile(filepath.Join("../../examples/fastcgi", from+kind))
 			must(t, err)
-			write(t, filepath.Join(dir, to+kind), strings.Replace(string(text), "=/usr/sbin/fcgiwrap", "=/bin/true", 1))
+			write(t, filepath.Join(dir, to+kind),
+				strings.Replace(string(text), "=/usr/sbin/fcgiwrap", "=/bin/true", 1))
 		}
 		cmd := exec.Command(analyze, "verify", "--man=no", "./"+to+".service", "./"+to+".socket")
 		cmd.Dir = dir

@@ -17,7 +17,8 @@ func pubnix(t *testing.T, files map[string]string) (dir string, flags []string) 
 	t.Helper()
 	dir = tree(t, files)
 	must(t, letIn(dir))
-	flags = []string{"-root", tree(t, map[string]string{"a.txt": "A\n"}), "-users", dir + "/home/*/public_gopher"}
+	flags = []string{"-root", tree(t, map[string]string{"a.txt": "A\n"}), "-users",
+		dir + "/home/*/public_gopher"}
 	must(t, letIn(flags[1]))
 	if os.Geteuid() != 0 {
 		return dir, append(flags, "-users-min-uid", fmt.Sprint(os.Getuid()))
@@ -29,25 +30,31 @@ func pubnix(t *testing.T, files map[string]string) (dir string, flags []string) 
 // TestUsersInUnit: -users is refused in the user namespace of a unit, where all owners look
 // alike, and warns where ProtectHome=yes hides the homes.
 func TestUsersInUnit(t *testing.T) {
-	dir, flags := pubnix(t, map[string]string{"home/ann/public_gopher/a.txt": "ann's\n", "none/": "", "closed/": ""})
+	dir, flags := pubnix(t, map[string]string{"home/ann/public_gopher/a.txt": "ann's\n",
+		"none/": "", "closed/": ""})
 	must(t, os.Chmod(filepath.Join(dir, "closed"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "closed"), 0o755) })
 	t.Setenv("INVOCATION_ID", "1")
 	const hint = "cp /usr/share/gophd/systemd/gophd-users.conf /etc/systemd/system/gophd.service.d/"
 	for _, mapped := range []string{"--map-current-user", "--map-root-user"} {
-		if out, err := exec.Command("unshare", "--user", mapped, "true").CombinedOutput(); err != nil {
+		if out, err := exec.Command("unshare", "--user", mapped,
+			"true").CombinedOutput(); err != nil {
 			t.Skipf("no user namespaces here: %v %s", err, out)
 		}
-		args := append([]string{"--user", mapped, harness.Program(t), "check-config", "-listen", "127.0.0.1:0"}, flags...)
+		args := append([]string{"--user", mapped, harness.Program(t), "check-config", "-listen",
+			"127.0.0.1:0"}, flags...)
 		cmd := exec.CommandContext(t.Context(), "unshare", args...)
 		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "uid map") || !strings.Contains(string(out), hint) {
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "uid map") ||
+			!strings.Contains(string(out), hint) {
 			t.Errorf("%s: status %d:\n%s", mapped, cmd.ProcessState.ExitCode(), out)
 		}
 	}
-	for homes, want := range map[string]string{dir + "/none": "name the directory", dir + "/closed": "chmod o+rx " + dir + "/closed", dir + "/typo": "name the directory"} {
+	for homes, want := range map[string]string{dir + "/none": "name the directory",
+		dir + "/closed": "chmod o+rx " + dir + "/closed", dir + "/typo": "name the directory"} {
 		flags[3] = homes + "/*/public_gopher"
-		if line := serve(t, flags[1], flags[2:]...).WaitLog("-users matches no user"); !strings.Contains(line, want) {
+		if line := serve(t, flags[1],
+			flags[2:]...).WaitLog("-users matches no user"); !strings.Contains(line, want) {
 			t.Errorf("%s: %s", homes, line)
 		}
 	}
@@ -55,11 +62,15 @@ func TestUsersInUnit(t *testing.T) {
 		t.Skip("only root can hide /home")
 	}
 	flags[3] = "/home/*/public_gopher"
-	for home, want := range map[string]string{"mount -t tmpfs -o mode=0 none /home": hint, "mount -t tmpfs none /home": hint, "mount -t tmpfs none /home && mkdir /home/x": "name the directory"} {
+	for home, want := range map[string]string{"mount -t tmpfs -o mode=0 none /home": hint,
+		"mount -t tmpfs none /home":                  hint,
+		"mount -t tmpfs none /home && mkdir /home/x": "name the directory"} {
 		if strings.Contains(home, "mkdir") {
 			flags[3] = "/home/x/typo/*/public_gopher"
 		}
-		run := exec.CommandContext(t.Context(), "unshare", append([]string{"--mount", "sh", "-c", home + ` && exec "$@"`, "sh", harness.Program(t), "check-config", "-listen", "127.0.0.1:0"}, flags...)...)
+		run := exec.CommandContext(t.Context(), "unshare",
+			append([]string{"--mount", "sh", "-c", home + ` && exec "$@"`, "sh", harness.Program(t),
+				"check-config", "-listen", "127.0.0.1:0"}, flags...)...)
 		out, err := run.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: %v\n%s", home, err, out)

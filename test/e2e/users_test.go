@@ -24,7 +24,8 @@ func account(t *testing.T, name string, files map[string]string) (home string) {
 	if _, err := user.Lookup(name); err == nil {
 		t.Fatalf("there is an account %s already", name)
 	}
-	if out, err := exec.Command(useradd, "--create-home", "--home-dir", home, name).CombinedOutput(); err != nil {
+	if out, err := exec.Command(useradd, "--create-home", "--home-dir", home,
+		name).CombinedOutput(); err != nil {
 		t.Skipf("useradd: %v %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.Command("userdel", "--remove", name).Run() })
@@ -46,8 +47,10 @@ func account(t *testing.T, name string, files map[string]string) (home string) {
 // sandbox, and gives the same answers as gophernicus -u public_gopher.
 func TestUsersAsOnAPubnix(t *testing.T) {
 	gophernicus := harness.Tool(t, "gophernicus")
-	account(t, "gophdann", map[string]string{"index.txt": "ann's\n", "phlog/one.txt": "one\n", ".robots": "Disallow: /phlog/\n"})
-	account(t, "gophdbob", map[string]string{"gophermap": "Bob's hole\n0A text\ttext.txt\n", "text.txt": "bob's\n"})
+	account(t, "gophdann", map[string]string{"index.txt": "ann's\n", "phlog/one.txt": "one\n",
+		".robots": "Disallow: /phlog/\n"})
+	account(t, "gophdbob", map[string]string{"gophermap": "Bob's hole\n0A text\ttext.txt\n",
+		"text.txt": "bob's\n"})
 	private := account(t, "gophdcleo", map[string]string{"secret.txt": "cleo's\n"})
 	must(t, os.Chmod(private, 0o700))
 	account(t, "gophddan", nil)
@@ -61,7 +64,8 @@ func TestUsersAsOnAPubnix(t *testing.T) {
 		t.Errorf("no hint: %s", line)
 	}
 	peer := func(selector string) string {
-		cmd := exec.Command(gophernicus, "-h", "127.0.0.1", "-p", "70", "-r", root, "-u", "public_gopher", "-nf", "-nh", "-nd", "-nl", "-ns")
+		cmd := exec.Command(gophernicus, "-h", "127.0.0.1", "-p", "70", "-r", root, "-u",
+			"public_gopher", "-nf", "-nh", "-nd", "-nl", "-ns")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}} // it refuses to run as root
 		cmd.Stdin = strings.NewReader(selector + "\r\n")
 		cmd.Env = append(os.Environ(), "REMOTE_ADDR=127.0.0.1")
@@ -71,18 +75,22 @@ func TestUsersAsOnAPubnix(t *testing.T) {
 		}
 		return string(out)
 	}
-	for _, selector := range []string{"/~gophdann/index.txt", "/~gophdann/phlog/one.txt", "/~gophdbob/text.txt"} {
-		if got, want := d.Ask(selector), strings.ReplaceAll(peer(selector), "\r\n", "\n"); got != want || got == "" { // it changes line ends
+	for _, selector := range []string{"/~gophdann/index.txt", "/~gophdann/phlog/one.txt",
+		"/~gophdbob/text.txt"} {
+		if got, want := d.Ask(selector),
+			strings.ReplaceAll(peer(selector), "\r\n", "\n"); got != want || got == "" { // it changes line ends
 			t.Errorf("%s: %q, gophernicus has %q", selector, got, want)
 		}
 	}
 	for _, selector := range []string{"/~gophdann/", "/~gophdbob/"} {
-		if got, want := links(d.Ask(selector)), links(peer(selector)); !slices.Equal(got, want) || len(got) == 0 {
+		if got, want := links(d.Ask(selector)), links(peer(selector)); !slices.Equal(got, want) ||
+			len(got) == 0 {
 			t.Errorf("%s links %q, gophernicus %q", selector, got, want)
 		}
 	}
 	missing := d.Ask("/~gophdnobody/x")
-	for _, selector := range []string{"/~gophdcleo/secret.txt", "/~gophdcleo/", "/~gophddan/", "/~root/", "/~gophdann/.robots", "/~gophdann/../../etc/passwd"} {
+	for _, selector := range []string{"/~gophdcleo/secret.txt", "/~gophdcleo/", "/~gophddan/",
+		"/~root/", "/~gophdann/.robots", "/~gophdann/../../etc/passwd"} {
 		if got := d.Ask(selector); got != missing || !strings.HasPrefix(got, "3") {
 			t.Errorf("%s: %q, want what a missing user gives", selector, got)
 		}
@@ -100,7 +108,9 @@ func TestUsersAsOnAPubnix(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(dan, "late"), 0o755))
 	must(t, os.WriteFile(filepath.Join(dan, ".robots"), []byte("Disallow: /late/\n"), 0o644))
 	must(t, exec.Command("chown", "-R", "gophddan:", dan).Run())
-	d.Until("a new user's annotation", func() bool { return strings.Contains(d.ask("robots.txt"), "/~gophddan/late") })
+	d.Until("a new user's annotation", func() bool {
+		return strings.Contains(d.ask("robots.txt"), "/~gophddan/late")
+	})
 }
 
 // links are the selectors of the items of a menu, without those of information.

@@ -27,22 +27,31 @@ type nginxSite struct {
 // ROOT is a directory of files, NEXT the address of the next site.
 var webSites = []nginxSite{
 	{"plain", "root ROOT;", nil, 1, `deny  "/private/x"  `, ""},
-	{"gzip", "root ROOT; gzip on; gzip_min_length 1; gzip_types text/plain;", nil, 1, `deny  "/private/x"  `, ""},
-	{"not found", "return 404;", nil, 0, `allow "/private/x"  no rule matches (the host has no robots file (404 Not Found): everything is allowed)`, ""},
+	{"gzip", "root ROOT; gzip on; gzip_min_length 1; gzip_types text/plain;", nil, 1,
+		`deny  "/private/x"  `, ""},
+	{"not found", "return 404;", nil, 0,
+		`allow "/private/x"  no rule matches (the host has no robots file (404 Not Found): everything is allowed)`, ""},
 	{"forbidden", "return 403;", nil, 0, "(403 Forbidden)", ""},
-	{"too many requests", `add_header Retry-After 60 always; return 429;`, nil, 3, "", "429 Too Many Requests, again in 1m0s"},
+	{"too many requests", `add_header Retry-After 60 always; return 429;`, nil, 3, "",
+		"429 Too Many Requests, again in 1m0s"},
 	{"broken", "return 500;", nil, 3, "", "500 Internal Server Error"},
 	{"busy", "return 503;", nil, 3, "", "503 Service Unavailable"},
-	{"one redirect", "rewrite ^/robots.txt$ /a/robots.txt redirect; root ROOT;", nil, 1, "deny", ""},
+	{"one redirect", "rewrite ^/robots.txt$ /a/robots.txt redirect; root ROOT;", nil,
+		1, "deny", ""},
 	{"five redirects", `rewrite ^/robots.txt$ /1 redirect; rewrite ^/1$ /2 redirect; rewrite ^/2$ /3 permanent;
 		rewrite ^/3$ /4 redirect; rewrite ^/4$ /a/robots.txt redirect; root ROOT;`, nil, 1, "deny", ""},
 	{"redirects for ever", "return 302 /robots.txt;", nil, 0, "(302 Found)", ""},
-	{"redirect away from the web", "return 301 gopher://example.org/;", nil, 3, "", "301 Moved Permanently, without a location"},
+	{"redirect away from the web", "return 301 gopher://example.org/;", nil, 3, "",
+		"301 Moved Permanently, without a location"},
 	{"slow", "root ROOT; limit_rate 1;", []string{"-timeout", "2s"}, 3, "", "deadline exceeded"},
 	{"silent", "return 444;", nil, 3, "", "EOF"},
-	{"endless lines", "root ROOT; rewrite ^/robots.txt$ /endless;", nil, 1, `deny  "/private/x"  `, "is longer than the limit: only its first"},
-	{"endless line", "root ROOT; rewrite ^/robots.txt$ /zeros;", nil, 1, "its first line is too long to be read: everything is denied", ""},
-	{"a page for everything", "default_type text/html; return 200 '<html><p style=\"color: red\">Hello</p></html>';", nil, 0, "no rule matches", ""},
+	{"endless lines", "root ROOT; rewrite ^/robots.txt$ /endless;", nil, 1, `deny  "/private/x"  `,
+		"is longer than the limit: only its first"},
+	{"endless line", "root ROOT; rewrite ^/robots.txt$ /zeros;", nil, 1,
+		"its first line is too long to be read: everything is denied", ""},
+	{"a page for everything",
+		"default_type text/html; return 200 '<html><p style=\"color: red\">Hello</p></html>';", nil,
+		0, "no rule matches", ""},
 	{"UTF-16", "root ROOT; rewrite ^/robots.txt$ /wide;", nil, 1, "deny", ""},
 }
 
@@ -66,8 +75,10 @@ func finished(t *testing.T, words ...string) (out, errs string, status int) {
 func TestRobotsOfAWebServer(t *testing.T) {
 	const rules = "User-agent: *\nDisallow: /private/\n"
 	root := tree(t, map[string]string{
-		"robots.txt": rules, "a/robots.txt": rules, "endless": rules + strings.Repeat("Disallow: /x\n", 1<<20),
-		"wide": "\xff\xfe" + strings.Join(strings.Split(rules, ""), "\x00") + "\x00", "zeros": "",
+		"robots.txt": rules, "a/robots.txt": rules,
+		"endless": rules + strings.Repeat("Disallow: /x\n", 1<<20),
+		"wide": "\xff\xfe" + strings.Join(strings.Split(rules, ""), "\x00") +
+			"\x00", "zeros": "",
 	})
 	must(t, os.Truncate(filepath.Join(root, "zeros"), 50<<20))
 	for _, dir := range []string{root, filepath.Dir(root)} { // nginx may run as somebody else
@@ -77,7 +88,8 @@ func TestRobotsOfAWebServer(t *testing.T) {
 	addrs := harness.Nginx(t, len(webSites), func(addrs []string) string {
 		var b strings.Builder
 		for i, s := range webSites {
-			fmt.Fprintf(&b, "server { listen %s; location / { %s } }\n", addrs[i], strings.ReplaceAll(s.conf, "ROOT", root))
+			fmt.Fprintf(&b, "server { listen %s; location / { %s } }\n", addrs[i],
+				strings.ReplaceAll(s.conf, "ROOT", root))
 		}
 		return b.String()
 	})
@@ -86,8 +98,10 @@ func TestRobotsOfAWebServer(t *testing.T) {
 			t.Parallel()
 			words := append([]string{gophd, "robots", "test"}, s.flags...)
 			out, errs, status := finished(t, append(words, "http://"+addrs[i]+"/", "/private/x")...)
-			if status != s.status || !strings.Contains(out, s.out) || !strings.Contains(errs, s.errs) || s.errs == "" && errs != "" {
-				t.Errorf("status %d, want %d\n%s\nwant %s\n%s\nwant %s", status, s.status, out, s.out, errs, s.errs)
+			if status != s.status || !strings.Contains(out, s.out) ||
+				!strings.Contains(errs, s.errs) || s.errs == "" && errs != "" {
+				t.Errorf("status %d, want %d\n%s\nwant %s\n%s\nwant %s", status, s.status, out,
+					s.out, errs, s.errs)
 			}
 			if strings.Count(strings.TrimSpace(out), "\n") > 0 || strings.Count(errs, "\n") > 2 {
 				t.Errorf("more than a line:\n%s%s", out, errs)
@@ -114,7 +128,8 @@ func TestRobotsOverTLS(t *testing.T) {
 		{[]string{"https://" + addrs[1] + "/"}, 3, "HTTP response to HTTPS client"},
 		{[]string{"http://" + addrs[0] + "/"}, 0, "400 Bad Request"},
 	} {
-		out, errs, status := finished(t, append(append([]string{gophd, "robots", "test"}, tt.words...), "/private/x")...)
+		out, errs, status := finished(t,
+			append(append([]string{gophd, "robots", "test"}, tt.words...), "/private/x")...)
 		if status != tt.status || !strings.Contains(out+errs, tt.text) {
 			t.Errorf("%v: status %d\n%s%s", tt.words, status, out, errs)
 		}

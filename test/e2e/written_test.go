@@ -24,7 +24,9 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		defer func() { _ = busy.Process.Kill(); _ = busy.Wait() }()
 	}
 	ways := map[string]func(name, text string) error{
-		"written over": func(name, text string) error { return os.WriteFile(name, []byte(text), 0o644) },
+		"written over": func(name, text string) error {
+			return os.WriteFile(name, []byte(text), 0o644)
+		},
 		"renamed": func(name, text string) error {
 			if err := os.WriteFile(name+".new", []byte(text), 0o644); err != nil {
 				return err
@@ -52,7 +54,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 					return
 				}
 				snap, err := site.Load(dir)
-				if err != nil || !strings.Contains(string(snap.Robots), fmt.Sprintf("Disallow: /d/%d/\n", i)) {
+				if err != nil || !strings.Contains(string(snap.Robots),
+					fmt.Sprintf("Disallow: /d/%d/\n", i)) {
 					t.Errorf("%s, %d: %v, %s", way, i, err, snap.Robots)
 					return
 				}

@@ -23,9 +23,12 @@ type compiled struct {
 // read as 3.15 does.
 func readsAs(program string) string {
 	for prefix, row := range map[string]string{
-		"CPython 3.11": "first-match", "CPython 3.12": "first-match", "CPython 3.13.0": "first-match", "CPython 3.14.0": "first-match-3.14", "CPython 3.14.1": "first-match-3.14", "CPython 3.14.2": "first-match-3.14",
+		"CPython 3.11": "first-match", "CPython 3.12": "first-match",
+		"CPython 3.13.0": "first-match", "CPython 3.14.0": "first-match-3.14",
+		"CPython 3.14.1": "first-match-3.14", "CPython 3.14.2": "first-match-3.14",
 		"CPython 3.15": "longest-match",
-		"google/":      "google", "jimsmart/": "google", "protego": "protego", "gopher-mcp": "gopher-mcp",
+		"google/":      "google", "jimsmart/": "google", "protego": "protego",
+		"gopher-mcp": "gopher-mcp",
 	} {
 		if strings.HasPrefix(program, prefix) {
 			return row
@@ -86,14 +89,16 @@ func askCompiled(file string) error {
 				named++
 			default:
 				if leaks++; row != "" && leaks < 4 {
-					fmt.Printf("%s as %s is let into %s by\n%s\n", p.Name, q.Agent, q.Path, q.Robots)
+					fmt.Printf("%s as %s is let into %s by\n%s\n", p.Name, q.Agent,
+						q.Path, q.Robots)
 				}
 			}
 		}
 		if row != "" {
 			unnamed += leaks
 		}
-		fmt.Printf("%-40s %-14s asked %d: let in %d (reports name %d); kept out %d; errors %d\n", p.Name, row, asked, leaks+named, named, blocks, errors)
+		fmt.Printf("%-40s %-14s asked %d: let in %d (reports name %d); kept out %d; errors %d\n",
+			p.Name, row, asked, leaks+named, named, blocks, errors)
 	}
 	if unnamed > 0 {
 		return fmt.Errorf("%d times a program is let in that no report names", unnamed)

@@ -72,7 +72,8 @@ func compareLint(dir, source string) error {
 		return err
 	}
 	judged := strings.Split(strings.TrimSpace(string(out)), "\n")
-	r := lintRecord{Program: judged[0], Date: time.Now().UTC().Format(time.DateOnly), Source: source, Files: len(files)}
+	r := lintRecord{Program: judged[0], Date: time.Now().UTC().Format(time.DateOnly),
+		Source: source, Files: len(files)}
 	for i, file := range files {
 		var theirs []struct {
 			Line    int
@@ -88,7 +89,8 @@ func compareLint(dir, source string) error {
 		r.count(said, lint.File(robots.Parse(robots.RFC9309, file)))
 	}
 	slices.SortFunc(r.Classes, func(a, b lintClass) int {
-		return cmp.Or(cmp.Compare(min(len(b.Theirs), 1), min(len(a.Theirs), 1)), cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Theirs+a.Ours, b.Theirs+b.Ours))
+		return cmp.Or(cmp.Compare(min(len(b.Theirs), 1), min(len(a.Theirs), 1)),
+			cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Theirs+a.Ours, b.Theirs+b.Ours))
 	})
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
@@ -126,7 +128,9 @@ func (r *lintRecord) count(theirs map[int]string, found []diag.Diagnostic) {
 		}
 	}
 	for class, n := range here {
-		i := slices.IndexFunc(r.Classes, func(c lintClass) bool { return c.Theirs == class.Theirs && c.Ours == class.Ours })
+		i := slices.IndexFunc(r.Classes, func(c lintClass) bool {
+			return c.Theirs == class.Theirs && c.Ours == class.Ours
+		})
 		if i < 0 {
 			i = len(r.Classes)
 			r.Classes = append(r.Classes, class)

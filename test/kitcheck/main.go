@@ -110,7 +110,10 @@ func main() {
 	for _, command := range commands() {
 		p, err := ask(command, all)
 		if err != nil {
-			fmt.Printf("cannot be had: %.60q: %v\n", strings.Join(slices.DeleteFunc(command, func(word string) bool { return strings.Contains(word, "\n") }), " "), err)
+			fmt.Printf("cannot be had: %.60q: %v\n",
+				strings.Join(slices.DeleteFunc(command, func(word string) bool {
+					return strings.Contains(word, "\n")
+				}), " "), err)
 			continue
 		}
 		p.Date = now.Format(time.DateOnly)
@@ -126,7 +129,9 @@ func main() {
 			fmt.Printf("%s: its decisions are of other questions\n", p.Name)
 		}
 	}
-	slices.SortFunc(next.Programs, func(a, b askedProgram) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(next.Programs, func(a, b askedProgram) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	text, err := json.MarshalIndent(next, "", "\t")
 	if err == nil {
 		err = os.WriteFile(recordFile, append(text, '\n'), 0o644)
@@ -151,7 +156,8 @@ func (r *kitRecord) age(now time.Time) string {
 	var b strings.Builder
 	for _, p := range r.Programs {
 		if at, err := time.Parse(time.DateOnly, p.Date); err != nil || now.Sub(at) > maxAge {
-			fmt.Fprintf(&b, "doc/agreement.md: %s was asked on %s, more than six months ago\n", p.Name, p.Date)
+			fmt.Fprintf(&b, "doc/agreement.md: %s was asked on %s, more than six months ago\n",
+				p.Name, p.Date)
 		}
 	}
 	return b.String()

@@ -107,8 +107,10 @@ that stand for these programs agree with every recorded answer.
 // rowOf says which row of the table of readers stands for a program. The proof of what
 // gophd generates reads the same table (readers.All).
 var rowOf = map[string]string{
-	"google/robotstxt@22b355f": "google-raw", "CPython 3.11.7": "first-match", "CPython 3.13.0": "first-match",
-	"CPython 3.14.2": "first-match-3.14-raw", "CPython 3.15.0rc1": "longest-match-raw", "protego 0.6.1": "protego",
+	"google/robotstxt@22b355f": "google-raw", "CPython 3.11.7": "first-match",
+	"CPython 3.13.0": "first-match",
+	"CPython 3.14.2": "first-match-3.14-raw", "CPython 3.15.0rc1": "longest-match-raw",
+	"protego 0.6.1": "protego",
 }
 
 // programsAsked is a line for each program whose decisions make kit-check recorded.
@@ -123,7 +125,8 @@ func programsAsked(t *testing.T, b *strings.Builder) {
 		t.Fatal(err)
 	}
 	if got := hashOf(all); got != r.Questions {
-		t.Fatalf("the questions are %s, the recorded decisions are of %s: run make kit-check", got, r.Questions)
+		t.Fatalf("the questions are %s, the recorded decisions are of %s: run make kit-check",
+			got, r.Questions)
 	}
 	fmt.Fprintf(b, programsHead, len(all))
 	stood := 0
@@ -138,15 +141,19 @@ func programsAsked(t *testing.T, b *strings.Builder) {
 			if slices.Equal(row.Forms, []readers.Form{readers.Parted}) { // it escapes selectors itself
 				asked, sent = all[:n], func(q question) string { return selector.Decoded(q.Path) }
 			}
-			n, first := agreed(p, asked, func(q question) bool { return row.Read(q.Robots).Allowed(q.Agent, sent(q)) })
+			n, first := agreed(p, asked, func(q question) bool {
+				return row.Read(q.Robots).Allowed(q.Agent, sent(q))
+			})
 			if n < len(asked) {
-				t.Errorf("%s: its row %s agrees with %d of %d, and not of %s about %q in\n%s", p.Name, row.Name, n, len(asked), first.Agent, first.Path, first.Robots)
+				t.Errorf("%s: its row %s agrees with %d of %d, and not of %s about %q in\n%s",
+					p.Name, row.Name, n, len(asked), first.Agent, first.Path, first.Robots)
 			}
 		}
 		ours := func(q question) bool { return q.want }
 		ofKit, _ := agreed(p, all[:n], ours)
 		ofOthers, _ := agreed(askedProgram{Answers: p.Answers[n:]}, all[n:], ours)
-		fmt.Fprintf(b, "| %s | %s | %d of %d | %d of %d | %s |\n", p.Name, p.Date, ofKit, n, ofOthers, len(all)-n, byRow)
+		fmt.Fprintf(b, "| %s | %s | %d of %d | %d of %d | %s |\n", p.Name, p.Date, ofKit, n,
+			ofOthers, len(all)-n, byRow)
 	}
 	if stood != len(rowOf) {
 		t.Errorf("of %d programs with a row %d are recorded", len(rowOf), stood)
@@ -234,7 +241,8 @@ func lintCompared(t *testing.T, b *strings.Builder) {
 		if why == "" {
 			t.Errorf("%+v: why?", c)
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %s |\n", cmp.Or(c.Theirs, "nothing"), cmp.Or(c.Ours, "nothing"), c.Lines, c.Files, why)
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %s |\n", cmp.Or(c.Theirs, "nothing"),
+			cmp.Or(c.Ours, "nothing"), c.Lines, c.Files, why)
 	}
 }
 
@@ -252,9 +260,12 @@ by what robots make of it, Lighthouse by its form alone.
 
 // TestAge: decisions of more than six months ago are named when kit-check runs.
 func TestAge(t *testing.T) {
-	r := kitRecord{Programs: []askedProgram{{Name: "old", Date: "2026-05-01"}, {Name: "new", Date: "2026-11-01"}, {Name: "odd"}}}
+	r := kitRecord{Programs: []askedProgram{{Name: "old", Date: "2026-05-01"},
+		{Name: "new", Date: "2026-11-01"}, {Name: "odd"}}}
 	said := r.age(time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC))
-	if strings.Count(said, "\n") != 2 || !strings.Contains(said, ": old was asked on 2026-05-01, more than six months ago\n") || strings.Contains(said, ": new") {
+	if strings.Count(said, "\n") != 2 ||
+		!strings.Contains(said, ": old was asked on 2026-05-01, more than six months ago\n") ||
+		strings.Contains(said, ": new") {
 		t.Error(said)
 	}
 }
@@ -277,7 +288,8 @@ func TestDecisions(t *testing.T) {
 // recorded.
 func TestVersionsAreRecorded(t *testing.T) {
 	recorded := ""
-	for _, name := range []string{"testdata/programs.json", "testdata/others.jsonl", "testdata/decisions.json", "testdata/lint.json"} {
+	for _, name := range []string{"testdata/programs.json", "testdata/others.jsonl",
+		"testdata/decisions.json", "testdata/lint.json"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -312,11 +324,13 @@ func programsOnOurs(t *testing.T, b *strings.Builder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(b, "| cases | %s |\n| --- |%s\n", strings.Join(recorded.Order, " | "), strings.Repeat(" --- |", len(recorded.Order)))
+	fmt.Fprintf(b, "| cases | %s |\n| --- |%s\n", strings.Join(recorded.Order, " | "),
+		strings.Repeat(" --- |", len(recorded.Order)))
 	for _, set := range []string{"rfc9309", "standard-1994", "gopher-2019"} {
 		agree, asked := make([]int, len(recorded.Order)), make([]int, len(recorded.Order))
 		for _, q := range readCases(t, filepath.Join("../../robots/testdata", set+".jsonl")) {
-			sum := sha256.Sum256(bytes.Join([][]byte{[]byte(q.Robots), []byte(q.Agent), []byte(q.URL)}, []byte{0}))
+			sum := sha256.Sum256(bytes.Join([][]byte{[]byte(q.Robots), []byte(q.Agent),
+				[]byte(q.URL)}, []byte{0}))
 			for i, answer := range []byte(recorded.Answers[fmt.Sprintf("%x", sum[:8])]) {
 				if answer != '-' {
 					asked[i]++
@@ -369,7 +383,8 @@ func oursOnTheirs(t *testing.T, b *strings.Builder) {
 		}
 	}
 	columns := []string{"rfc9309-raw", "google-raw", "1994", "first-match", "protego", "gopher-mcp"}
-	fmt.Fprintf(b, "| tests of | cases | %s |\n| --- | --- |%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+	fmt.Fprintf(b, "| tests of | cases | %s |\n| --- | --- |%s\n", strings.Join(columns, " | "),
+		strings.Repeat(" --- |", len(columns)))
 	for _, source := range sources {
 		agree, n := make([]int, len(columns)), 0
 		for _, q := range list {

@@ -48,7 +48,8 @@ func questions() (all []question, err error) {
 			for j, sel := range c.Selectors {
 				if strings.HasPrefix(sel, "/") {
 					path := string(readers.URI.Append(nil, sel))
-					all = append(all, question{c.Robots, agent, path, c.Readers["rfc9309"][i][j] == '1', false})
+					all = append(all, question{c.Robots, agent, path,
+						c.Readers["rfc9309"][i][j] == '1', false})
 				}
 			}
 		}
@@ -68,10 +69,12 @@ func questions() (all []question, err error) {
 // generated makes a file as people write them.
 func generated(rnd *rand.Rand) []byte {
 	var b strings.Builder
-	for _, agent := range [][]string{{"*"}, {"foo"}, {"*", "foo"}, {"foo", "bar", "*"}}[rnd.IntN(4)] {
+	for _, agent := range [][]string{{"*"}, {"foo"}, {"*", "foo"},
+		{"foo", "bar", "*"}}[rnd.IntN(4)] {
 		fmt.Fprintf(&b, "User-agent: %s\n", agent)
 		for range 1 + rnd.IntN(5) {
-			fmt.Fprintf(&b, "%s: /%s%s\n", []string{"Disallow", "Disallow", "Allow"}[rnd.IntN(3)], piece(rnd, 3), []string{"", "", "*", "$", "/*b", "*.html$"}[rnd.IntN(6)])
+			fmt.Fprintf(&b, "%s: /%s%s\n", []string{"Disallow", "Disallow", "Allow"}[rnd.IntN(3)],
+				piece(rnd, 3), []string{"", "", "*", "$", "/*b", "*.html$"}[rnd.IntN(6)])
 		}
 		b.WriteString([]string{"", "\n", "# note\n", "Crawl-delay: 5\n\n"}[rnd.IntN(4)])
 	}
@@ -81,7 +84,8 @@ func generated(rnd *rand.Rand) []byte {
 func piece(rnd *rand.Rand, most int) string {
 	var b strings.Builder
 	for range rnd.IntN(most + 1) {
-		b.WriteString([]string{"a", "b", "/", "a/", ".html", "%7E", "~", "%2F", "?", "b=a", "%C3%A9"}[rnd.IntN(11)])
+		b.WriteString([]string{"a", "b", "/", "a/", ".html", "%7E", "~", "%2F", "?", "b=a",
+			"%C3%A9"}[rnd.IntN(11)])
 	}
 	return b.String()
 }
@@ -89,7 +93,8 @@ func piece(rnd *rand.Rand, most int) string {
 // commands lists the programs that answer questions.
 func commands() (list [][]string) {
 	for _, p := range strings.Fields(cmp.Or(os.Getenv("PYTHONS"), "python3")) {
-		list = append(list, []string{p, "-c", python, "robotparser"}, []string{p, "-c", python, "protego"})
+		list = append(list, []string{p, "-c", python, "robotparser"},
+			[]string{p, "-c", python, "protego"})
 	}
 	for own := range strings.SplitSeq(os.Getenv("KIT_PARSERS"), ";") {
 		if words := strings.Fields(own); len(words) > 0 {

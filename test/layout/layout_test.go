@@ -32,7 +32,9 @@ func (s source) dir() string { return path.Dir(s.name) }
 
 // in reports whether the file lies in one of these directories.
 func (s source) in(dirs ...string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(s.name, dir+"/") })
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		return strings.HasPrefix(s.name, dir+"/")
+	})
 }
 
 // imports returns what the file imports; packages of ours by the names of their directories.
@@ -53,7 +55,8 @@ func sources(t *testing.T) (all []source) {
 		}
 		if e.IsDir() {
 			_, other := os.Stat(filepath.Join(name, "go.mod"))
-			if name != "../.." && (other == nil || e.Name() == ".git" || e.Name() == "node_modules" || e.Name() == "testdata") {
+			if name != "../.." && (other == nil || e.Name() == ".git" ||
+				e.Name() == "node_modules" || e.Name() == "testdata") {
 				return fs.SkipDir
 			}
 			return nil
@@ -61,7 +64,8 @@ func sources(t *testing.T) (all []source) {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
-		s := source{name: strings.TrimPrefix(filepath.ToSlash(name), "../../"), set: token.NewFileSet()}
+		s := source{name: strings.TrimPrefix(filepath.ToSlash(name), "../../"),
+			set: token.NewFileSet()}
 		if s.text, err = os.ReadFile(name); err != nil {
 			return err
 		}
@@ -81,11 +85,13 @@ func sources(t *testing.T) (all []source) {
 // order has the packages from bottom to top: a package imports none that is behind it. A
 // name includes the packages below it that have none of their own here.
 var order = []string{
-	"diag", "selector", "internal/limit", "internal/stall", "internal/tally", "internal/fastcgi", "internal/search", "internal/treetest",
+	"diag", "selector", "internal/limit", "internal/stall", "internal/tally", "internal/fastcgi",
+	"internal/search", "internal/treetest",
 	"internal/command/terminal", "internal/process/sandbox", "menu", "internal/ask",
 	"robots/internal", "robots/readers", "robots", "policy",
 	"internal/disk", "internal/command/exit", "internal/watch", "server", "site", "answer",
-	"internal/process/enforce", "internal/source", "internal/process", "internal/front", "internal/daemon", "internal/command",
+	"internal/process/enforce", "internal/source", "internal/process", "internal/front",
+	"internal/daemon", "internal/command",
 	"cmd", "examples", "packaging", "test",
 }
 
@@ -118,7 +124,8 @@ func TestImportsPointOneWay(t *testing.T) {
 }
 
 // pure are the packages for those who have a file in hand, whatever they fetch it with.
-var pure = []string{"diag", "selector", "menu", "robots", "robots/readers", "robots/lint", "robots/convert", "robots/internal/ircline", "policy", "policy/internal/proof"}
+var pure = []string{"diag", "selector", "menu", "robots", "robots/readers", "robots/lint",
+	"robots/convert", "robots/internal/ircline", "policy", "policy/internal/proof"}
 
 // TestNothingOfTheNetwork: what they import has nothing to do with it, directly or not.
 func TestNothingOfTheNetwork(t *testing.T) {
@@ -127,8 +134,10 @@ func TestNothingOfTheNetwork(t *testing.T) {
 			continue
 		}
 		for _, imp := range s.imports() {
-			standard := !strings.Contains(strings.Split(imp, "/")[0], ".") && place(imp) < 0 && imp != "net" && !strings.HasPrefix(imp, "net/http") && imp != "crypto/tls"
-			if !standard && !slices.Contains(pure, imp) && imp != "github.com/dunglas/httpsfv" && !strings.HasPrefix(imp, "golang.org/x/text/") {
+			standard := !strings.Contains(strings.Split(imp, "/")[0], ".") && place(imp) < 0 &&
+				imp != "net" && !strings.HasPrefix(imp, "net/http") && imp != "crypto/tls"
+			if !standard && !slices.Contains(pure, imp) && imp != "github.com/dunglas/httpsfv" &&
+				!strings.HasPrefix(imp, "golang.org/x/text/") {
 				t.Errorf("%s imports %s", s.name, imp)
 			}
 		}
@@ -137,11 +146,13 @@ func TestNothingOfTheNetwork(t *testing.T) {
 
 // waits are the calls that may wait for a file system, by package.
 var waits = map[string][]string{
-	"os":       {"Stat", "Lstat", "Open", "OpenFile", "OpenRoot", "ReadDir", "ReadFile", "Readlink", "DirFS"},
+	"os": {"Stat", "Lstat", "Open", "OpenFile", "OpenRoot", "ReadDir", "ReadFile",
+		"Readlink", "DirFS"},
 	"filepath": {"EvalSymlinks", "Walk", "WalkDir", "Glob"},
-	"unix":     {"Open", "Openat", "Openat2", "Stat", "Lstat", "Fstatat", "Statx", "Access", "Faccessat", "Readlink", "Readlinkat", "Statfs"},
-	"syscall":  {"Open", "Stat", "Lstat", "Access", "Readlink", "Statfs"},
-	"tls":      {"LoadX509KeyPair"},
+	"unix": {"Open", "Openat", "Openat2", "Stat", "Lstat", "Fstatat", "Statx", "Access",
+		"Faccessat", "Readlink", "Readlinkat", "Statfs"},
+	"syscall": {"Open", "Stat", "Lstat", "Access", "Readlink", "Statfs"},
+	"tls":     {"LoadX509KeyPair"},
 }
 
 // mayWait are the packages and files that may make them, and why.
@@ -177,7 +188,8 @@ func TestOneTypeWaitsForFileSystems(t *testing.T) {
 			}
 			used[place] = true
 			if place == "." {
-				t.Errorf("%s calls %s.%s, which may wait for a file system: package disk does that", s.name, x.Name, sel.Sel.Name)
+				t.Errorf("%s calls %s.%s, which may wait for a file system: package disk does that",
+					s.name, x.Name, sel.Sel.Name)
 			}
 			return true
 		})
@@ -195,11 +207,13 @@ func TestOneTypeWaitsForFileSystems(t *testing.T) {
 func TestMadeWithinBounds(t *testing.T) {
 	made := regexp.MustCompile(`menu\.Builder\{|site\.Try\(|\.ReadDir\(`)
 	allowed := map[string]string{
-		"answer/answer.go": "Asked.Builder", "answer/made.go": "within Limiter.made", "answer/dated.go": "of Asked.View",
+		"answer/answer.go": "Asked.Builder", "answer/made.go": "within Limiter.made",
+		"answer/dated.go":                      "of Asked.View",
 		"internal/source/sitesearch/follow.go": "the index",
 	}
 	for _, s := range sources(t) {
-		if !s.in("answer", "internal/front", "internal/source", "internal/daemon", "internal/process/enforce") {
+		if !s.in("answer", "internal/front", "internal/source", "internal/daemon",
+			"internal/process/enforce") {
 			continue
 		}
 		if found := made.Find(s.text); (found != nil) != (allowed[s.name] != "") {
@@ -254,7 +268,8 @@ func TestOneFunctionPrintsCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			if found := tools.FindString(text) + filled.FindString(text); found != "" {
-				t.Errorf("%s: %q is a command: diag.Command prints those", s.set.Position(lit.Pos()), found)
+				t.Errorf("%s: %q is a command: diag.Command prints those",
+					s.set.Position(lit.Pos()), found)
 			}
 			return true
 		})

@@ -84,11 +84,17 @@ func Of(notes map[string]string, programs ...string) (s Site) {
 }
 
 var (
-	plain = []string{"a", "ab", "abc", "b", "a.txt", "index.html", "x.zip", "drafts", "secret", "2019", "pub", "~bob", "~al", "9", "x"}
-	vile  = []string{"a", "ab", "a#", "#a", "a*", "*a", "a*b", "*", "a$", "$", "a$b", "a$$", "a b", "b ", "%41", "%", "%4", "a%", "A", "a%2Ab", "%24",
-		"%C3%A9", "é", "日本", "0", "a:b", "a?b", "a?", "a;b", "a=b", "[a]", "a&b", "a'b", "a\"<>b", "Disallow"}
-	agents = []string{"*", "*", "*", "GPTBot", "foo", "foobot", "my bot", "*foo*", "foo/1.1, other", "veronica", "gopher-mcp", "ChatGPT Agent", "*, foo", "* all"}
-	usages = []string{"train-ai=y", "train-ai=n", "search=y", "search=n", "ai-use=n", "train-ai=n, search=y", "train-ai=y, search=n", "search=y, ai-use=y", "train-ai=n;x=1", "train-ai=no", "train-ai=n, ((("}
+	plain = []string{"a", "ab", "abc", "b", "a.txt", "index.html", "x.zip", "drafts", "secret",
+		"2019", "pub", "~bob", "~al", "9", "x"}
+	vile = []string{"a", "ab", "a#", "#a", "a*", "*a", "a*b", "*", "a$", "$", "a$b", "a$$", "a b",
+		"b ", "%41", "%", "%4", "a%", "A", "a%2Ab", "%24",
+		"%C3%A9", "é", "日本", "0", "a:b", "a?b", "a?", "a;b", "a=b", "[a]", "a&b", "a'b",
+		"a\"<>b", "Disallow"}
+	agents = []string{"*", "*", "*", "GPTBot", "foo", "foobot", "my bot", "*foo*", "foo/1.1, other",
+		"veronica", "gopher-mcp", "ChatGPT Agent", "*, foo", "* all"}
+	usages = []string{"train-ai=y", "train-ai=n", "search=y", "search=n", "ai-use=n",
+		"train-ai=n, search=y", "train-ai=y, search=n", "search=y, ai-use=y", "train-ai=n;x=1",
+		"train-ai=no", "train-ai=n, ((("}
 )
 
 // Draw draws a site with few names, so that its patterns meet.
@@ -100,7 +106,8 @@ func Draw(rnd *rand.Rand) (s Site) {
 	for range 3 + rnd.IntN(4) {
 		s.Names = append(s.Names, pool[rnd.IntN(len(pool))])
 	}
-	d := drawer{rnd, s.Names, []string{"Allow", "Allow", "Disallow", "Disallow", "Disallow"}, agents[:5], 3, 4}
+	d := drawer{rnd, s.Names, []string{"Allow", "Allow", "Disallow", "Disallow", "Disallow"},
+		agents[:5], 3, 4}
 	for _, theme := range []func(){
 		func() { d.fields = append(d.fields, "Final", "Final") },
 		func() { d.fields = append(d.fields, "Content-Usage", "Content-Usage") },
@@ -114,8 +121,10 @@ func Draw(rnd *rand.Rand) (s Site) {
 		}
 	}
 	if rnd.IntN(4) == 0 {
-		for _, p := range []string{"/cgi", "/*.cgi", "/~*/cgi", "/", "/a/", "/~bob/" + s.Names[1] + "/", "/" + s.Names[0], "/a/" + s.Names[1]} {
-			if rnd.IntN(2) == 0 && (strings.HasPrefix(p, "/*.") || strings.HasPrefix(p, "/~*/") || !strings.ContainsAny(p, "*?%#$") && !strings.HasSuffix(p, " ")) {
+		for _, p := range []string{"/cgi", "/*.cgi", "/~*/cgi", "/", "/a/",
+			"/~bob/" + s.Names[1] + "/", "/" + s.Names[0], "/a/" + s.Names[1]} {
+			if rnd.IntN(2) == 0 && (strings.HasPrefix(p, "/*.") || strings.HasPrefix(p, "/~*/") ||
+				!strings.ContainsAny(p, "*?%#$") && !strings.HasSuffix(p, " ")) {
 				s.Programs = append(s.Programs, p)
 			}
 		}
@@ -123,13 +132,15 @@ func Draw(rnd *rand.Rand) (s Site) {
 	}
 	dirs := []string{"/"}
 	for range 1 + rnd.IntN(4) {
-		if dir := dirs[rnd.IntN(len(dirs))] + s.Names[rnd.IntN(len(s.Names))] + "/"; !slices.Contains(dirs, dir) {
+		if dir := dirs[rnd.IntN(len(dirs))] + s.Names[rnd.IntN(len(s.Names))] +
+			"/"; !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
 	meet := d.meeting(dirs)
 	for _, dir := range dirs {
-		n := Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte(meet[dir] + d.text(s.Names) + meet["above "+dir])}
+		n := Note{Dir: dir, File: dir[1:] + ".robots",
+			Data: []byte(meet[dir] + d.text(s.Names) + meet["above "+dir])}
 		if rnd.IntN(40) == 0 {
 			n.Err = errUnreadable
 		}
@@ -201,15 +212,21 @@ func (d drawer) meeting(dirs []string) map[string]string {
 		return nil
 	}
 	above := "/"
-	if i := slices.Index(dirs, below[:strings.LastIndexByte(below[:len(below)-1], '/')+1]); i > 0 && d.rnd.IntN(2) == 0 {
+	if i := slices.Index(dirs, below[:strings.LastIndexByte(below[:len(below)-1], '/')+1]); i > 0 &&
+		d.rnd.IntN(2) == 0 {
 		above = dirs[i]
 	}
 	word := strings.NewReplacer("#", "%23", "*", "%2A", "$", "%24", " ", "%20", "%", "%25")
 	name, other := word.Replace(d.one(d.names)), word.Replace(d.one(d.names))
-	denies := d.one([]string{"/*" + name, "/*/" + name, "/*" + name + "$", "/*/" + name + "/*" + other, word.Replace(below[len(above)-1:]), word.Replace(below[len(above)-1:]) + name})
-	guard := d.one([]string{"User-agent: *\nFinal: ", "User-agent: GPTBot\nDisallow: ", "User-agent: GPTBot\nDisallow: ", "User-agent: foo\nFinal: "})
-	allows := d.one([]string{"/", "/" + other, "/" + other + "/" + name, "/" + name + other + "/", "/*" + other, "/*/" + name + "$"})
-	return map[string]string{"above " + above: guard + denies + "\n", below: d.one([]string{"Disallow: /\n", ""}) + "Allow: " + allows + "\n"}
+	denies := d.one([]string{"/*" + name, "/*/" + name, "/*" + name + "$",
+		"/*/" + name + "/*" + other, word.Replace(below[len(above)-1:]),
+		word.Replace(below[len(above)-1:]) + name})
+	guard := d.one([]string{"User-agent: *\nFinal: ", "User-agent: GPTBot\nDisallow: ",
+		"User-agent: GPTBot\nDisallow: ", "User-agent: foo\nFinal: "})
+	allows := d.one([]string{"/", "/" + other, "/" + other + "/" + name, "/" + name + other + "/",
+		"/*" + other, "/*/" + name + "$"})
+	return map[string]string{"above " + above: guard + denies + "\n",
+		below: d.one([]string{"Disallow: /\n", ""}) + "Allow: " + allows + "\n"}
 }
 
 var errUnreadable = errors.New("no permission")
@@ -260,7 +277,8 @@ func (d drawer) pattern(few []string) string {
 		case 3, 4:
 			b.WriteString(d.one(d.names) + "/")
 		case 5:
-			b.WriteString(d.one([]string{"9", "A", "%41", "%2a", "%C3%A9", "é", "%", "?", ".zip", "z", "b"}))
+			b.WriteString(d.one([]string{"9", "A", "%41", "%2a", "%C3%A9", "é", "%", "?",
+				".zip", "z", "b"}))
 		case 6:
 			b.WriteString("/" + d.one(few)[:1])
 		default:
@@ -286,7 +304,8 @@ func Selectors(patterns []string) (list []string) {
 	seen := map[string]bool{}
 	add := func(uri string) {
 		sel, err := url.PathUnescape(uri)
-		if err != nil || !strings.HasPrefix(sel, "/") || strings.Contains(sel, "//") || strings.Contains(sel, "/.") ||
+		if err != nil || !strings.HasPrefix(sel, "/") || strings.Contains(sel, "//") ||
+			strings.Contains(sel, "/.") ||
 			strings.ContainsAny(sel, "\r\n\t\x00") || sel == "/robots.txt" || seen[sel] {
 			return
 		}
@@ -297,7 +316,9 @@ func Selectors(patterns []string) (list []string) {
 		uri = strings.TrimSuffix(uri, "$")
 		for _, star := range []string{"", "zq", "x/q", "%C3%A9"} {
 			sel := strings.ReplaceAll(uri, "*", star)
-			for _, s := range []string{sel, sel + "q", sel + "/", sel + "/q", strings.TrimSuffix(sel, "/"), sel[:max(len(sel)-1, 1)], sel[:strings.LastIndexByte(sel, '/')+1], sel + ".txt", sel + "%3Fq"} {
+			for _, s := range []string{sel, sel + "q", sel + "/", sel + "/q",
+				strings.TrimSuffix(sel, "/"), sel[:max(len(sel)-1, 1)],
+				sel[:strings.LastIndexByte(sel, '/')+1], sel + ".txt", sel + "%3Fq"} {
 				add(s)
 			}
 		}

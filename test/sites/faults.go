@@ -31,14 +31,16 @@ var Faults = []Fault{
 	{"an escape is lost", lines(`%([0-9A-F]{2})`, "%25$1")},
 	{"no rule is written", all(`(?m)^(Disa|A)llow: /.*
 `, "")},
-	{"a reader without Allow is told nothing of its own", all(`(?ms)^User-agent: (veronica|gopher-strict)\n.*?(\n\n|\z)`, "")},
+	{"a reader without Allow is told nothing of its own",
+		all(`(?ms)^User-agent: (veronica|gopher-strict)\n.*?(\n\n|\z)`, "")},
 	{"a robot's own group is forgotten", lines(`^User-agent: [^*]*$`, "User-agent: zzbot")},
 	{"a group is everybody's", lines(`^User-agent: [^*]+$`, "User-agent: *")},
 	{"a preference is forgotten", lines(`^Content-Usage: `, "")},
 	{"a preference permits more", lines(`=n`, "=y")},
 	{"a preference is everybody's", lines(`^Content-Usage: /\S+`, "Content-Usage: /")},
 	{"a name that nobody denied", func(rnd *rand.Rand, s Site, right func(Site) string) string {
-		return strings.Replace(right(s), "User-agent: *\n", "User-agent: *\nDisallow: /"+s.Names[rnd.IntN(len(s.Names))][:1]+"\n", 1)
+		return strings.Replace(right(s), "User-agent: *\n",
+			"User-agent: *\nDisallow: /"+s.Names[rnd.IntN(len(s.Names))][:1]+"\n", 1)
 	}},
 	{"an annotation is never read", func(rnd *rand.Rand, s Site, right func(Site) string) string {
 		if i := rnd.IntN(len(s.Notes) + 1); i < len(s.Notes) {
@@ -46,24 +48,30 @@ var Faults = []Fault{
 		}
 		return right(s)
 	}},
-	{"one that cannot be read is taken for empty", func(_ *rand.Rand, s Site, right func(Site) string) string {
-		s.Notes = slices.DeleteFunc(slices.Clone(s.Notes), func(n Note) bool { return n.Err != nil })
-		return right(s)
-	}},
+	{"one that cannot be read is taken for empty",
+		func(_ *rand.Rand, s Site, right func(Site) string) string {
+			s.Notes = slices.DeleteFunc(slices.Clone(s.Notes),
+				func(n Note) bool { return n.Err != nil })
+			return right(s)
+		}},
 	{"Final is ignored", each(`(?m)^Final:.*$`, "#")},
 	{"Final is a Disallow", each(`(?m)^Final:`, "Disallow:")},
-	{"Final in a robot's own group is ignored", each(`(?m)^(User-agent: [a-zA-Z].*\n(?:.*\n)??)Final:.*$`, "$1#")},
+	{"Final in a robot's own group is ignored",
+		each(`(?m)^(User-agent: [a-zA-Z].*\n(?:.*\n)??)Final:.*$`, "$1#")},
 	{"a ban by name is anybody's", each(`(?m)^User-agent: (GPTBot|foo|foobot)$`, "User-agent: *")},
-	{"an Allow of all counts as named", each(`(?m)^(Allow: .*)$`, "$1\nUser-agent: GPTBot\nUser-agent: foo\n$1\nUser-agent: *")},
+	{"an Allow of all counts as named",
+		each(`(?m)^(Allow: .*)$`, "$1\nUser-agent: GPTBot\nUser-agent: foo\n$1\nUser-agent: *")},
 	{"*x* is taken for *", each(`(?m)^User-agent: \*foo\*`, "User-agent: *")},
 	{"a list is taken for its first word", each(`(?m)^User-agent: (.*?),.*$`, "User-agent: $1")},
 	{"an escape in a rule is not decoded", each(`(?m)%`, "%25")},
-	{"a named robot's preferences are everybody's", each(`(?m)^User-agent: .*\n(Content-Usage)`, "User-agent: *\n$1")},
+	{"a named robot's preferences are everybody's",
+		each(`(?m)^User-agent: .*\n(Content-Usage)`, "User-agent: *\n$1")},
 	{"programs are not denied", func(_ *rand.Rand, s Site, right func(Site) string) string {
 		s.Programs = nil
 		return right(s)
 	}},
-	{"ties are won by a $", lines(`^Disallow: ([^*$\n]+)$`, "Disallow: $1\nAllow: $1\nDisallow: $1$$")},
+	{"ties are won by a $", lines(`^Disallow: ([^*$\n]+)$`,
+		"Disallow: $1\nAllow: $1\nDisallow: $1$$")},
 }
 
 // lines replaces the matches of an expression in one line of the file.
@@ -79,7 +87,8 @@ func lines(expr, with string) func(*rand.Rand, Site, func(Site) string) string {
 		}
 		if len(found) > 0 {
 			i := found[rnd.IntN(len(found))]
-			if list[i] = re.ReplaceAllString(list[i], with); with == "" && strings.HasPrefix(expr, "^") {
+			if list[i] = re.ReplaceAllString(list[i], with); with == "" &&
+				strings.HasPrefix(expr, "^") {
 				list = slices.Delete(list, i, i+1)
 			}
 		}

@@ -41,7 +41,8 @@ type mutant struct {
 }
 
 var swaps = map[token.Token]string{
-	token.EQL: "!=", token.NEQ: "==", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
+	token.EQL: "!=", token.NEQ: "==", token.LSS: "<=", token.LEQ: "<", token.GTR: ">=",
+	token.GEQ:  ">",
 	token.LAND: "||", token.LOR: "&&", token.ADD: "-", token.SUB: "+",
 }
 
@@ -71,7 +72,8 @@ func mutants(name string) ([]mutant, error) {
 			}
 		case *ast.Ident:
 			if n.Name == "true" || n.Name == "false" {
-				add(n.Pos(), len(n.Name), map[string]string{"true": "false", "false": "true"}[n.Name])
+				add(n.Pos(), len(n.Name),
+					map[string]string{"true": "false", "false": "true"}[n.Name])
 			}
 		case *ast.BranchStmt:
 			if n.Tok == token.CONTINUE {
@@ -90,7 +92,8 @@ func (m mutant) overlay(dir string) (list string, err error) {
 		return "", err
 	}
 	changed := filepath.Join(dir, "mutant.go")
-	if err := os.WriteFile(changed, []byte(string(text[:m.start])+m.text+string(text[m.end:])), 0o600); err != nil {
+	if err := os.WriteFile(changed, []byte(string(text[:m.start])+m.text+string(text[m.end:])),
+		0o600); err != nil {
 		return "", err
 	}
 	path, err := filepath.Abs(m.file)
@@ -127,7 +130,8 @@ func (m mutant) try(dir string, limit time.Duration, args []string) (outcome, er
 	}
 	ctx, stop := context.WithTimeout(context.Background(), limit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-overlay", list, "-vet", "off", "-failfast"}, args...)...)
+	cmd := exec.CommandContext(ctx, "go",
+		append([]string{"test", "-overlay", list, "-vet", "off", "-failfast"}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the tests end with go
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
@@ -161,7 +165,9 @@ func choose(packages []string, seed uint64) ([]mutant, error) {
 			list = append(list, more...)
 		}
 	}
-	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(list), func(i, j int) {
+		list[i], list[j] = list[j], list[i]
+	})
 	return list, nil
 }
 
@@ -185,7 +191,8 @@ func given(name string) (list []mutant, err error) {
 		}
 		at := strings.Index(string(text), f.Old)
 		line := 1 + strings.Count(string(text[:at]), "\n")
-		list = append(list, mutant{f.File, at, at + len(f.Old), token.Position{Filename: f.File, Line: line}, f.New})
+		list = append(list, mutant{f.File, at, at + len(f.Old),
+			token.Position{Filename: f.File, Line: line}, f.New})
 	}
 	return list, nil
 }

@@ -44,7 +44,8 @@ func oldServer(t *testing.T, replies map[string]string) *old {
 		if o.refuses != nil {
 			text = cmp.Or(o.refuses(n), text)
 		}
-		text = strings.NewReplacer("HERE", "\t127.0.0.1\t"+port+"\r\n", "OWN", "\tgopher.example.org\t"+port+"\r\n", "EMPTY", "").Replace(text)
+		text = strings.NewReplacer("HERE", "\t127.0.0.1\t"+port+"\r\n", "OWN",
+			"\tgopher.example.org\t"+port+"\r\n", "EMPTY", "").Replace(text)
 		_, _ = conn.Write([]byte(text))
 	})
 	return o
@@ -61,7 +62,8 @@ func compared(t *testing.T, server *old, files map[string]string) *Outcome {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
-	r, err := compare(t.Context(), dir, Options{}, comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	r, err := compare(t.Context(), dir, Options{},
+		comparison{URL: "gopher://" + server.addr + "/", Mine: true})
 	must(t, err)
 	return r
 }
@@ -87,7 +89,8 @@ func TestAgainstForms(t *testing.T) {
 			"/gophd-check-no-such-name.gif": picture,
 			"/real.txt":                     "Error: this is\nthe title of a text.\n",
 		}, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n1Top\t/\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n0Up\t/../x\nhBare\thttps://gophd.example/\n0Feed\td/feed.xml\n",
-			"d/a b.txt": "ab\n", "d/c.txt": "c\n", "d/2026-01-02-x.txt": "x"}, 9, "AGAINST-GONE real.txt, AGAINST-TEXT d/feed.xml"},
+			"d/a b.txt": "ab\n", "d/c.txt": "c\n",
+			"d/2026-01-02-x.txt": "x"}, 9, "AGAINST-GONE real.txt, AGAINST-TEXT d/feed.xml"},
 
 		// A server that calls itself by another name than the one in the URL: its links are
 		// followed, and an empty tree loses all of them.
@@ -99,20 +102,28 @@ func TestAgainstForms(t *testing.T) {
 		}, nil, 4, "AGAINST-GONE docs, AGAINST-GONE docs/x.txt, AGAINST-GONE y.txt, CHECK-HOST ."},
 
 		// A server that sends nothing for an empty map has answered.
-		"empty": {map[string]string{"": "1Maths\t/mathsHERE0Text\t/text.txtHERE.\r\n", "/maths": "", "/text.txt": ""},
-			map[string]string{"gophermap": "1Maths\tmaths\n0Text\ttext.txt\n", "maths/gophermap": "", "text.txt": ""}, 3, ""},
+		"empty": {map[string]string{"": "1Maths\t/mathsHERE0Text\t/text.txtHERE.\r\n", "/maths": "",
+			"/text.txt": ""},
+			map[string]string{"gophermap": "1Maths\tmaths\n0Text\ttext.txt\n",
+				"maths/gophermap": "", "text.txt": ""}, 3, ""},
 
 		// A text that begins like an error item is compared as a text.
-		"texts": {map[string]string{"": "0Fruit\t/fruit.txtHERE0More\t/more.txtHERE.\r\n", "/fruit.txt": "3 apples\t5\n4 pears\t6\n", "/more.txt": "3 apples\t5\n"},
-			map[string]string{"gophermap": "0Fruit\tfruit.txt\n0More\tmore.txt\n", "fruit.txt": "3 apples\t5\n9 plums\t1\n", "more.txt": "3 apples\t5\n"}, 3, "AGAINST-TEXT fruit.txt"},
+		"texts": {map[string]string{"": "0Fruit\t/fruit.txtHERE0More\t/more.txtHERE.\r\n",
+			"/fruit.txt": "3 apples\t5\n4 pears\t6\n", "/more.txt": "3 apples\t5\n"},
+			map[string]string{"gophermap": "0Fruit\tfruit.txt\n0More\tmore.txt\n",
+				"fruit.txt": "3 apples\t5\n9 plums\t1\n",
+				"more.txt":  "3 apples\t5\n"}, 3, "AGAINST-TEXT fruit.txt"},
 	} {
 		r := compared(t, oldServer(t, test.replies), test.files)
 		var got []string
 		for _, d := range r.Findings {
 			got = append(got, d.Code+" "+d.File)
 		}
-		if strings.Join(got, ", ") != test.want || r.Asked != test.asked || r.Silent > 0 || r.Lost != strings.Count(test.want, codeGone) || (r.Host == "gopher.example.org") != strings.Contains(test.want, codeHost) {
-			t.Errorf("%s: %d asked, %d lost, %d silent, host %q\n%s", name, r.Asked, r.Lost, r.Silent, r.Host, findingsText(r.Findings))
+		if strings.Join(got, ", ") != test.want || r.Asked != test.asked || r.Silent > 0 ||
+			r.Lost != strings.Count(test.want, codeGone) ||
+			(r.Host == "gopher.example.org") != strings.Contains(test.want, codeHost) {
+			t.Errorf("%s: %d asked, %d lost, %d silent, host %q\n%s", name, r.Asked, r.Lost,
+				r.Silent, r.Host, findingsText(r.Findings))
 		}
 	}
 }
@@ -133,12 +144,14 @@ func TestAgainst(t *testing.T) {
 	})
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"gophermap": "Hi\n0A\t/a.txt\told.example\n0Gone\tgone.txt\n0Other\tother.txt\n1D\td\n1Prog\t/p/\told.example\n1X\tprivate/\n1Far\t/\tfar.example\n",
-		"a.txt": "a.", "other.txt": "another\n", "d/x.txt": "x\n", "d/y.txt": "y\n", "p/gophermap": "#!/bin/sh\n", "private/no": "x"})
+		"a.txt": "a.", "other.txt": "another\n", "d/x.txt": "x\n", "d/y.txt": "y\n",
+		"p/gophermap": "#!/bin/sh\n", "private/no": "x"})
 	against := func(o comparison) (list []string, n int) {
 		o.URL, o.wait = "gopher://"+server.addr+"/", noWait
 		r, err := compare(t.Context(), dir, Options{Host: "old.example"}, o)
 		must(t, err)
-		if text := r.comparison(o.URL); !strings.Contains(text, ": 1 AGAINST-GONE\n") || !o.Mine && !strings.Contains(text, "selectors, 4 with a difference, 2 lost\n") {
+		if text := r.comparison(o.URL); !strings.Contains(text, ": 1 AGAINST-GONE\n") ||
+			!o.Mine && !strings.Contains(text, "selectors, 4 with a difference, 2 lost\n") {
 			t.Error(text)
 		}
 		for _, d := range r.Findings {
@@ -146,11 +159,15 @@ func TestAgainst(t *testing.T) {
 		}
 		return list, r.Asked
 	}
-	want := []string{"error AGAINST-GONE gone.txt", "error AGAINST-LESS p", "warning AGAINST-TEXT other.txt", "notice AGAINST-ORDER d", "notice AGAINST-TEXT p"}
+	want := []string{"error AGAINST-GONE gone.txt", "error AGAINST-LESS p",
+		"warning AGAINST-TEXT other.txt", "notice AGAINST-ORDER d", "notice AGAINST-TEXT p"}
 	if got, n := against(comparison{}); !slices.Equal(got, want) || n != 8 {
-		t.Errorf("%d asked, got\n%s\nwant\n%s", n, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("%d asked, got\n%s\nwant\n%s", n, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
-	if slices.ContainsFunc(server.requests(), func(sel string) bool { return strings.HasPrefix(sel, "/private") }) {
+	if slices.ContainsFunc(server.requests(), func(sel string) bool {
+		return strings.HasPrefix(sel, "/private")
+	}) {
 		t.Errorf("asked for what robots.txt denies: %q", server.requests())
 	}
 	if _, n := against(comparison{Mine: true}); n != 10 {
@@ -165,7 +182,9 @@ func TestAgainstAlone(t *testing.T) {
 	server := oldServer(t, map[string]string{"": "iHello\t\t\t\r\n1Far\t/\tfar.example\t70\r\n1Away\t/\taway.example\t70\r\n.\r\n"})
 	var out strings.Builder
 	c := &Check{Against: comparison{URL: "gopher://" + server.addr + "/", Mine: true}, Out: &out}
-	if err := c.Check(t.Context(), []string{t.TempDir()}); err == nil || strings.Contains(out.String(), "0 lost") || !strings.Contains(out.String(), "1 selector, ") {
+	if err := c.Check(t.Context(), []string{t.TempDir()}); err == nil ||
+		strings.Contains(out.String(), "0 lost") ||
+		!strings.Contains(out.String(), "1 selector, ") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
@@ -195,15 +214,20 @@ func TestAgainstBusy(t *testing.T) {
 			}
 			return ""
 		}, 8, 0, true, false},
-		"empty replies":     {func(n int) string { return map[bool]string{true: "EMPTY"}[n%2 == 1] }, 8, 0, true, false},
-		"busy after some":   {func(n int) string { return map[bool]string{true: busy}[n > 5] }, 4, 5, true, false},
+		"empty replies": {func(n int) string {
+			return map[bool]string{true: "EMPTY"}[n%2 == 1]
+		}, 8, 0, true, false},
+		"busy after some": {func(n int) string {
+			return map[bool]string{true: busy}[n > 5]
+		}, 4, 5, true, false},
 		"busy all the time": {func(int) string { return busy }, 0, 0, true, true},
 	} {
 		server := oldServer(t, replies)
 		server.refuses = test.refuses
 		waited := time.Duration(0)
-		r, err := compare(t.Context(), dir, Options{}, comparison{URL: "gopher://" + server.addr + "/", Mine: true,
-			wait: func(_ context.Context, d time.Duration) error { waited += d; return nil }})
+		r, err := compare(t.Context(), dir, Options{},
+			comparison{URL: "gopher://" + server.addr + "/", Mine: true,
+				wait: func(_ context.Context, d time.Duration) error { waited += d; return nil }})
 		if test.never {
 			if err == nil || !strings.Contains(err.Error(), "Too many requests") {
 				t.Errorf("%s: %v", name, err)
@@ -212,7 +236,8 @@ func TestAgainstBusy(t *testing.T) {
 		}
 		must(t, err)
 		if r.Lost != test.lost || r.Silent != test.silent || waited == 0 != !test.waited {
-			t.Errorf("%s: %d lost, %d silent, waited %v\n%s", name, r.Lost, r.Silent, waited, findingsText(r.Findings))
+			t.Errorf("%s: %d lost, %d silent, waited %v\n%s", name, r.Lost, r.Silent, waited,
+				findingsText(r.Findings))
 		}
 	}
 }

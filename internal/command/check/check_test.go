@@ -25,7 +25,9 @@ func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 	t.Helper()
 	r, err := Examine(context.Background(), dir, o, nil)
 	must(t, err)
-	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool { return d.Code == codeUnlinked })
+	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool {
+		return d.Code == codeUnlinked
+	})
 	for _, d := range r.Findings {
 		list = append(list, string(d.Severity)+" "+d.Code+" "+d.Place())
 	}
@@ -38,51 +40,91 @@ func TestTree(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		{"nothing", map[string]string{"a.txt": "a", "d/b.txt": "b", "gophermap": "Hi\n0A\ta.txt\n1D\t/d\n0R\trobots.txt\n0C\t/caps.txt\nhW\tURL:https://a.example/\n*\n", "d/.hidden": "x"}, nil},
-		{"programs", map[string]string{"x.cgi": "", "cgi-bin/a": "", "cgi-bin/b": "", "d/gophermap": "#!/bin/sh\n", "gophermap": "=uptime\n7S\t/cgi-bin/a?x\n"},
-			[]string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM d/gophermap:1", "error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2", "error MENU-PROGRAM x.cgi"}},
+		{"nothing", map[string]string{"a.txt": "a", "d/b.txt": "b",
+			"gophermap": "Hi\n0A\ta.txt\n1D\t/d\n0R\trobots.txt\n0C\t/caps.txt\nhW\tURL:https://a.example/\n*\n", "d/.hidden": "x"}, nil},
+		{"programs", map[string]string{"x.cgi": "", "cgi-bin/a": "", "cgi-bin/b": "",
+			"d/gophermap": "#!/bin/sh\n", "gophermap": "=uptime\n7S\t/cgi-bin/a?x\n"},
+			[]string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM d/gophermap:1",
+				"error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2",
+				"error MENU-PROGRAM x.cgi"}},
 		{"dead links", map[string]string{"gophermap": "0A\t/A.TXT\n1No\tno/\n0Far\t/no\th.example\n0Source\t/d/gophermap\n", "a.txt": "", "d/gophermap": "x\n", "d/inc": ""},
-			[]string{"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1", "warning CHECK-NOWHERE gophermap:2"}},
+			[]string{"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1",
+				"warning CHECK-NOWHERE gophermap:2"}},
 		{"feeds", map[string]string{"gophermap": "0Feed\tphlog/feed.xml\n0None\td/feed.xml\n0Denied\tno/feed.xml\n", "phlog/2026-01-02.txt": "a", "d/a.txt": "a", "no/2026-01-02.txt": "a", "no/.robots": "Disallow: /\n"},
 			[]string{"warning CHECK-NOWHERE gophermap:2", "warning CHECK-NOWHERE gophermap:3"}},
-		{"links to what is not served", map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n", "prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
-			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt"}},
-		{"searches", map[string]string{"d/a.txt": "", "gophermap": "7A\t/find\n7B\t/search/\n7C\t/x\th.example\t70\n7D\td\n"}, []string{"warning CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
-		{"what others run by its name", map[string]string{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"}, []string{"warning CHECK-SOURCE .", "warning CHECK-SOURCE d"}},
-		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"}, []string{"notice MENU-TEXT gophermap:1"}},
-		{"our own name", map[string]string{"a": "a", "b": "b", "gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
-			[]string{"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3", "notice CHECK-HOST gophermap:1"}},
-		{"forms of links", map[string]string{"a": "a", "stub": "", "m": "#!/bin/sh\n", "gophermap": "0A\t/./a\n0S\t/stub\n1M\t/m\n"},
-			[]string{"error MENU-PROGRAM gophermap:3", "notice CHECK-FORM gophermap:1", "notice CHECK-STUB gophermap:2"}},
-		{"a program of geomyidae's", map[string]string{"d/index.dcgi": "", "d/a.txt": "a"}, []string{"error MENU-PROGRAM d/index.dcgi"}},
+		{"links to what is not served",
+			map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n",
+				"prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
+			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2",
+				"error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4",
+				"error CHECK-OUTSIDE secret.txt"}},
+		{"searches", map[string]string{"d/a.txt": "",
+			"gophermap": "7A\t/find\n7B\t/search/\n7C\t/x\th.example\t70\n7D\td\n"}, []string{"warning CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
+		{"what others run by its name",
+			map[string]string{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"},
+			[]string{"warning CHECK-SOURCE .", "warning CHECK-SOURCE d"}},
+		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"},
+			[]string{"notice MENU-TEXT gophermap:1"}},
+		{"our own name", map[string]string{"a": "a", "b": "b",
+			"gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
+			[]string{"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3",
+				"notice CHECK-HOST gophermap:1"}},
+		{"forms of links", map[string]string{"a": "a", "stub": "", "m": "#!/bin/sh\n",
+			"gophermap": "0A\t/./a\n0S\t/stub\n1M\t/m\n"},
+			[]string{"error MENU-PROGRAM gophermap:3", "notice CHECK-FORM gophermap:1",
+				"notice CHECK-STUB gophermap:2"}},
+		{"a program of geomyidae's", map[string]string{"d/index.dcgi": "", "d/a.txt": "a"},
+			[]string{"error MENU-PROGRAM d/index.dcgi"}},
 		{"no hosts", map[string]string{"gophermap": "0A\t/a\th.example:70\n0B\tb h.example\t70\n0C\t/c\tlocalhost\t70\n0D\t/d\t2001:db8::1\n"},
-			[]string{"warning CHECK-HOST gophermap:1", "warning CHECK-HOST gophermap:2", "warning CHECK-HOST gophermap:3", "warning CHECK-NOWHERE gophermap:3"}},
-		{"names", map[string]string{"d/a\nb": "", "d/\xff": "", "d/ok": "", `d/a\.b`: ""}, []string{"error CHECK-NAME d"}},
-		{"links", map[string]string{"in": "-> d", "d/a": "", "out": "-> /etc/hostname", "gone": "-> no", "d/up": "-> .."}, []string{"error CHECK-OUTSIDE out", "warning CHECK-NOWHERE gone"}},
-		{"menus of other servers", map[string]string{"a.gph": "[0|A|no.txt|server|port]\n", "d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
-			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1"}},
-		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About", "d/gophermap": "# a comment\n", "e/.abstract": "x"},
-			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract", "notice MENU-TEXT gophermap:3"}},
+			[]string{"warning CHECK-HOST gophermap:1", "warning CHECK-HOST gophermap:2",
+				"warning CHECK-HOST gophermap:3", "warning CHECK-NOWHERE gophermap:3"}},
+		{"names", map[string]string{"d/a\nb": "", "d/\xff": "", "d/ok": "", `d/a\.b`: ""},
+			[]string{"error CHECK-NAME d"}},
+		{"links", map[string]string{"in": "-> d", "d/a": "", "out": "-> /etc/hostname",
+			"gone": "-> no", "d/up": "-> .."}, []string{"error CHECK-OUTSIDE out",
+			"warning CHECK-NOWHERE gone"}},
+		{"menus of other servers",
+			map[string]string{"a.gph": "[0|A|no.txt|server|port]\n",
+				"d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
+			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1",
+				"warning CHECK-NOWHERE e/.gophermap:1"}},
+		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About",
+			"d/gophermap": "# a comment\n", "e/.abstract": "x"},
+			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract",
+				"notice MENU-TEXT gophermap:3"}},
 		{"pages of Gemini", map[string]string{"index.gmi": "# Hi\n=> a.gmi A\n=> /d/ D\n=>d/b%20c.gmi B\n=> d D\n=> ./d/../a.gmi#part\n=> gone.gmi Gone\n=> /gone/ Gone\n=> gemini://far.example/x\n=> https://far.example/x\n=> mailto:a@b.example\n=> ?question\n=> #part\n```\n=> no.gmi\n```\n=> //far.example/y\n", "a.gmi": "a", "d/b c.gmi": "=> ../a.gmi\n=> a.gmi\n=> .. Up\n=>\n"},
-			[]string{"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7", "warning CHECK-NOWHERE index.gmi:8"}},
-		{"a capsule under its own name", map[string]string{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
+			[]string{"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7",
+				"warning CHECK-NOWHERE index.gmi:8"}},
+		{"a capsule under its own name",
+			map[string]string{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
 			[]string{"warning CHECK-NOWHERE index.gmi:3", "notice CHECK-HOST index.gmi:1"}},
 		{"links of the web", map[string]string{"index.html": "<a href='a.txt'>\n<!-- <a href=no.txt> --><a href=\"/gone.html\"><img src='d/p.png?x'>\n<a href=/0/a.txt><a href=\"mailto:a@b.example\"><a href='//far.example/y'><a href=#top>\n", "a.txt": "a", "d/p.png": "p",
 			"d/m.md": "[a](../a.txt)\n```\n[no](no.md)\n```\n[gone](gone.md) [far](https://far.example/x) `[no](no.md)`\n"},
 			[]string{"warning CHECK-NOWHERE d/m.md:5", "warning CHECK-NOWHERE index.html:2"}},
-		{"character sets", map[string]string{"a.txt": "Gr\xfc\xdfe aus K\xf6ln\n", "b.txt": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "c.nfo": "\xc9\xcd\xcd\xcd\xbb\n", "d.bin": "\xcf\xf0\xe8\xe2\xe5\xf2", "d/gophermap": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "e": "\xc9\xcd\xcd\xcd\xbb\n"},
-			[]string{"warning CHECK-CHARSET b.txt", "warning CHECK-CHARSET d/gophermap", "warning CHECK-CHARSET e"}},
-		{"lines in another form", map[string]string{"about.txt": "a", "phlog/a.txt": "a", "d/phlog/b": "b", "d/gophermap": "1Phlog  phlog/\n",
-			"gophermap": "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\nhello   there\nI drew  this\n0A  b\n1Up  /\n0About  /about.txt\n"},
-			[]string{"warning MENU-LINE d/gophermap:1", "warning MENU-LINE gophermap:1", "warning CHECK-FORM gophermap:2", "warning CHECK-FORM gophermap:3",
-				"warning CHECK-NOWHERE gophermap:4", "warning CHECK-NOWHERE gophermap:5", "warning MENU-LINE gophermap:10"}},
-		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n", "robots.txt": "Dissallow: /\n"}, []string{"error R2-MISSPELT-FIELD d/.robots:1", "warning R2-MISSPELT-FIELD robots.txt:1"}},
+		{"character sets", map[string]string{"a.txt": "Gr\xfc\xdfe aus K\xf6ln\n",
+			"b.txt": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "c.nfo": "\xc9\xcd\xcd\xcd\xbb\n",
+			"d.bin": "\xcf\xf0\xe8\xe2\xe5\xf2", "d/gophermap": "\xcf\xf0\xe8\xe2\xe5\xf2\n",
+			"e": "\xc9\xcd\xcd\xcd\xbb\n"},
+			[]string{"warning CHECK-CHARSET b.txt", "warning CHECK-CHARSET d/gophermap",
+				"warning CHECK-CHARSET e"}},
+		{"lines in another form",
+			map[string]string{"about.txt": "a", "phlog/a.txt": "a", "d/phlog/b": "b",
+				"d/gophermap": "1Phlog  phlog/\n",
+				"gophermap":   "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\nhello   there\nI drew  this\n0A  b\n1Up  /\n0About  /about.txt\n"},
+			[]string{"warning MENU-LINE d/gophermap:1", "warning MENU-LINE gophermap:1",
+				"warning CHECK-FORM gophermap:2", "warning CHECK-FORM gophermap:3",
+				"warning CHECK-NOWHERE gophermap:4", "warning CHECK-NOWHERE gophermap:5",
+				"warning MENU-LINE gophermap:10"}},
+		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n",
+			"robots.txt": "Dissallow: /\n"}, []string{"error R2-MISSPELT-FIELD d/.robots:1",
+			"warning R2-MISSPELT-FIELD robots.txt:1"}},
 	} {
 		dir := t.TempDir()
 		write(t, dir, tt.files)
 		got, r := findings(t, dir, Options{})
 		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, strings.Join(got, "\n"),
+				strings.Join(tt.want, "\n"))
 		}
 		lost := 0
 		for _, line := range tt.want {
@@ -103,9 +145,15 @@ func TestUnlinked(t *testing.T) {
 	write(t, dir, map[string]string{
 		"gophermap":  "0A\ta.txt\n1D\t/d/\n0H\t/host.txt\tme.example\n0I\t/inc/i.txt\tme.example\n0L\t/alias.txt\n=inc/menu\n-hidden.txt\nhW\tURL:gemini://me.example/url.gmi\n0P\tpage.html\n0M\tm.md\n0G\tg.gmi\n1F\tf\n0S\t/second.txt\twww.me.example\n0T\t/third.txt\twww.me.example\n",
 		"second.txt": "a", "third.txt": "a", "far/in/gophermap": "1Up\t/far/\n",
-		"a.txt": "a", "host.txt": "a", "real.txt": "a", "alias.txt": "-> real.txt", "hidden.txt": "a", "url.gmi": "a", "favicon.ico": "a", "alone.txt": "a", "far/x.txt": "a", ".secret": "a", "draft/a.txt": "a", ".robots": "Disallow: /draft/\n",
-		"page.html": `<a href="from-page.txt"><IMG SRC=/p.png>`, "from-page.txt": "a", "p.png": "a", "m.md": "[x](from%20md.txt#a)", "from md.txt": "a", "g.gmi": "=> from.gmi\n", "from.gmi": "a",
-		"inc/menu": "0N\tinc/named.txt\n", "inc/named.txt": "a", "inc/i.txt": "a", "d/all.txt": "a", "e/gophermap": "0X\tx\n*\n", "e/listed.txt": "a", "f/gophermap": "1E\t/e/sub\n", "e/sub/gophermap": "1Up\t/e/sub/\n", "f/deep/a.txt": "a", "robots.txt": "",
+		"a.txt": "a", "host.txt": "a", "real.txt": "a", "alias.txt": "-> real.txt",
+		"hidden.txt": "a", "url.gmi": "a", "favicon.ico": "a", "alone.txt": "a", "far/x.txt": "a",
+		".secret": "a", "draft/a.txt": "a", ".robots": "Disallow: /draft/\n",
+		"page.html": `<a href="from-page.txt"><IMG SRC=/p.png>`, "from-page.txt": "a", "p.png": "a",
+		"m.md": "[x](from%20md.txt#a)", "from md.txt": "a", "g.gmi": "=> from.gmi\n",
+		"from.gmi": "a",
+		"inc/menu": "0N\tinc/named.txt\n", "inc/named.txt": "a", "inc/i.txt": "a", "d/all.txt": "a",
+		"e/gophermap": "0X\tx\n*\n", "e/listed.txt": "a", "f/gophermap": "1E\t/e/sub\n",
+		"e/sub/gophermap": "1Up\t/e/sub/\n", "f/deep/a.txt": "a", "robots.txt": "",
 	})
 	c, stop, err := begin(t.Context(), dir, "", Options{})
 	must(t, err)
@@ -117,7 +165,8 @@ func TestUnlinked(t *testing.T) {
 			got = append(got, at+" "+name)
 		}
 	}
-	if want := []string{`. "alone.txt"`, `. "far/"`, `. "hidden.txt"`, `f "deep/"`}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+	if want := []string{`. "alone.txt"`, `. "far/"`, `. "hidden.txt"`,
+		`f "deep/"`}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -130,16 +179,24 @@ func TestCapsulesOfUsers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"root/gophermap": "0A\t/~ann/a.txt\n0B\t/~bob/b.txt\n1C\t/~ann/\n", "root/index.gmi": "=> /~ann/a.txt A\n=> /~ann/new.gmi New\n=> /~bob/b.txt B\n",
-		"homes/ann/public_gopher/a.txt": "a", "homes/ann/public_gopher/old.gmi": "=> a.txt\n=> new.gmi\n", "homes/bob/public_gopher/b.txt": "b",
-		"homes/ann/public_gemini/index.gmi": "=> new.gmi New\n=> a.txt A\n=> gone.gmi\n", "homes/ann/public_gemini/new.gmi": "new", "homes/ann/public_gemini/alone.gmi": "=> /~ann/new.gmi", "homes/ann/public_gemini/.hidden": ""})
+		"homes/ann/public_gopher/a.txt":     "a",
+		"homes/ann/public_gopher/old.gmi":   "=> a.txt\n=> new.gmi\n",
+		"homes/bob/public_gopher/b.txt":     "b",
+		"homes/ann/public_gemini/index.gmi": "=> new.gmi New\n=> a.txt A\n=> gone.gmi\n",
+		"homes/ann/public_gemini/new.gmi":   "new",
+		"homes/ann/public_gemini/alone.gmi": "=> /~ann/new.gmi",
+		"homes/ann/public_gemini/.hidden":   ""})
 	for _, user := range []string{"ann", "bob"} {
-		must(t, filepath.Walk(filepath.Join(dir, "homes", user), func(path string, _ os.FileInfo, err error) error {
-			must(t, err)
-			return os.Chown(path, 1012345, 1012345)
-		}))
+		must(t, filepath.Walk(filepath.Join(dir, "homes", user),
+			func(path string, _ os.FileInfo, err error) error {
+				must(t, err)
+				return os.Chown(path, 1012345, 1012345)
+			}))
 	}
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
-	r, err := Examine(t.Context(), dir+"/root", Options{Site: site.Config{Users: dir + "/homes/*/public_gopher", Capsules: dir + "/homes/*/public_gemini"}}, nil)
+	r, err := Examine(t.Context(), dir+"/root",
+		Options{Site: site.Config{Users: dir + "/homes/*/public_gopher",
+			Capsules: dir + "/homes/*/public_gemini"}}, nil)
 	must(t, err)
 	var got []string
 	for _, d := range r.Findings {
@@ -171,11 +228,14 @@ func TestCapsuleIsReadOnce(t *testing.T) {
 // A link to nothing has a hint where something is called almost so.
 func TestNearest(t *testing.T) {
 	for link, want := range map[string]string{
-		"/About.TXT": "there is \"/about.txt\"", "/abuot.txt": "there is \"/about.txt\"", "/phlog/Rain": "there is \"/phlog/rain\"", "/attik/x": "there is \"/attic/x\"", "/phlog/rian/": "",
-		"/a": "", "/c.md": "", "/phlog/snow": "", "/.hiden": "",
+		"/About.TXT": "there is \"/about.txt\"", "/abuot.txt": "there is \"/about.txt\"",
+		"/phlog/Rain": "there is \"/phlog/rain\"", "/attik/x": "there is \"/attic/x\"",
+		"/phlog/rian/": "",
+		"/a":           "", "/c.md": "", "/phlog/snow": "", "/.hiden": "",
 	} {
 		dir := t.TempDir()
-		write(t, dir, map[string]string{"about.txt": "", "phlog/rain": "", "PHLOG/x": "", "attic/x": "", "b": "", "d.txt": "", ".hidden": "", "gophermap": "0A\t" + link + "\n"})
+		write(t, dir, map[string]string{"about.txt": "", "phlog/rain": "", "PHLOG/x": "",
+			"attic/x": "", "b": "", "d.txt": "", ".hidden": "", "gophermap": "0A\t" + link + "\n"})
 		_, r := findings(t, dir, Options{})
 		if len(r.Findings) != 1 || r.Findings[0].Hint != want {
 			t.Errorf("%s: %v", link, r.Findings)
@@ -186,9 +246,11 @@ func TestNearest(t *testing.T) {
 // What the server is called decides which links are checked.
 func TestTreeOfAnotherHost(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a": "", "b": "", "gophermap": "0A\t/a\told.example\n0B\t/b\told.example\n0C\t/c\tnew.example\n"})
+	write(t, dir, map[string]string{"a": "", "b": "",
+		"gophermap": "0A\t/a\told.example\n0B\t/b\told.example\n0C\t/c\tnew.example\n"})
 	got, _ := findings(t, dir, Options{Host: "New.Example"})
-	if want := []string{"warning CHECK-HOST gophermap:1", "warning CHECK-NOWHERE gophermap:3"}; !slices.Equal(got, want) {
+	if want := []string{"warning CHECK-HOST gophermap:1",
+		"warning CHECK-NOWHERE gophermap:3"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -198,7 +260,9 @@ func TestTreeWithParts(t *testing.T) {
 	dir, pub, homes := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, pub, map[string]string{"a.txt": "a"})
 	write(t, homes, map[string]string{"bob/public_gopher/b.txt": "b"})
-	files := map[string]string{"x.cgi": "", "y.dcgi": "", "hello.php": "", "cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub, "bob": "-> " + homes + "/bob/public_gopher",
+	files := map[string]string{"x.cgi": "", "y.dcgi": "", "hello.php": "",
+		"cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub,
+		"bob":       "-> " + homes + "/bob/public_gopher",
 		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n~\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
 	write(t, dir, files)
 	rule := func(s string) programs.Mapping {
@@ -206,15 +270,19 @@ func TestTreeWithParts(t *testing.T) {
 		must(t, err)
 		return r
 	}
-	o := Options{Search: true, Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s"), rule("*.php=/run/s")},
-		Site: site.Config{Mounts: map[string]string{"pub": pub}, Users: homes + "/*/public_gopher"}}
+	o := Options{Search: true,
+		Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s"),
+			rule("*.php=/run/s")},
+		Site: site.Config{Mounts: map[string]string{"pub": pub},
+			Users: homes + "/*/public_gopher"}}
 	uid := disk.OwnerOf(stat(t, homes))
 	if o.Site.UsersMinUID = uid; uid == 0 {
 		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher"), 12345, 12345))
 		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher", "b.txt"), 12345, 12345))
 	}
 	got, _ := findings(t, dir, o)
-	if want := []string{"error MENU-PROGRAM gophermap:9", "error MENU-PROGRAM x.cgi", "warning CHECK-NOWHERE gophermap:8"}; !slices.Equal(got, want) {
+	if want := []string{"error MENU-PROGRAM gophermap:9", "error MENU-PROGRAM x.cgi",
+		"warning CHECK-NOWHERE gophermap:8"}; !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -227,21 +295,29 @@ func TestTreeOfAnotherUser(t *testing.T) {
 		must(t, os.Chmod(filepath.Join(dir, name), 0o600))
 	}
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o710))
-	got, r := findings(t, dir, Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}})
-	if want := []string{"error CHECK-READ .", "error CHECK-READ gophermap", "error CHECK-READ shut"}; !slices.Equal(got, want) || r.Findings[0].Message != `user somebody cannot read "a" (-rw-------) and 1 more` ||
-		r.Findings[0].Hint != "chmod o+r "+dir+"/a "+dir+"/b" || r.Findings[1].Hint != "chmod o+r "+dir+"/gophermap" || r.Findings[2].Hint != "chmod o+rx "+dir+"/shut" {
+	got, r := findings(t, dir,
+		Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}})
+	if want := []string{"error CHECK-READ .", "error CHECK-READ gophermap",
+		"error CHECK-READ shut"}; !slices.Equal(got, want) ||
+		r.Findings[0].Message != `user somebody cannot read "a" (-rw-------) and 1 more` ||
+		r.Findings[0].Hint != "chmod o+r "+dir+"/a "+dir+"/b" ||
+		r.Findings[1].Hint != "chmod o+r "+dir+"/gophermap" ||
+		r.Findings[2].Hint != "chmod o+rx "+dir+"/shut" {
 		t.Errorf("got %q: %v", got, r.Findings)
 	}
 	st := stat(t, dir).Sys().(*syscall.Stat_t)
 	uid, gid := int(st.Uid), int(st.Gid)
-	if got, _ := findings(t, dir, Options{User: &sandbox.Identity{Name: "owner", UID: uid}}); len(got) > 0 {
+	if got, _ := findings(t, dir,
+		Options{User: &sandbox.Identity{Name: "owner", UID: uid}}); len(got) > 0 {
 		t.Errorf("of the owner: %q", got)
 	}
 	must(t, os.Chmod(filepath.Join(dir, "a"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "b"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "gophermap"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o750))
-	if got, _ := findings(t, dir, Options{User: &sandbox.Identity{Name: "group", UID: 4_000_000, GID: 4_000_000, Groups: []int{gid}}}); len(got) > 0 {
+	if got, _ := findings(t, dir,
+		Options{User: &sandbox.Identity{Name: "group", UID: 4_000_000, GID: 4_000_000,
+			Groups: []int{gid}}}); len(got) > 0 {
 		t.Errorf("of the group: %q", got)
 	}
 }
@@ -254,9 +330,12 @@ func TestTreesOfAnotherUser(t *testing.T) {
 	}
 	dir := t.TempDir()
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
-	write(t, dir, map[string]string{"root/a": "", "homes/ann/public_gopher/a": "", "homes/bob/public_gopher/a": "", "homes/cleo/mail": "", "homes/dan/public_gopher/a": "",
-		"homes/eve/x/public_gopher": "", "shut/pub/a": "", "homes/lost+found/public_gopher/x": "", "top/shut/a": ""})
-	for name, mode := range map[string]os.FileMode{"homes/ann": 0o711, "homes/bob": 0o700, "homes/cleo": 0o700, "homes/dan": 0o755, "homes/dan/public_gopher": 0o700,
+	write(t, dir, map[string]string{"root/a": "", "homes/ann/public_gopher/a": "",
+		"homes/bob/public_gopher/a": "", "homes/cleo/mail": "", "homes/dan/public_gopher/a": "",
+		"homes/eve/x/public_gopher": "", "shut/pub/a": "", "homes/lost+found/public_gopher/x": "",
+		"top/shut/a": ""})
+	for name, mode := range map[string]os.FileMode{"homes/ann": 0o711, "homes/bob": 0o700,
+		"homes/cleo": 0o700, "homes/dan": 0o755, "homes/dan/public_gopher": 0o700,
 		"homes/lost+found": 0o700, "shut": 0o700, "top/shut": 0o750} {
 		must(t, os.Chmod(filepath.Join(dir, name), mode))
 		if user := filepath.Base(name); filepath.Dir(name) == "homes" && user != "lost+found" {
@@ -270,18 +349,26 @@ func TestTreesOfAnotherUser(t *testing.T) {
 	}
 	must(t, os.Mkdir(filepath.Join(dir, "homes/fay/public_gopher"), 0o755))
 	must(t, os.Symlink(filepath.Join(dir, "root"), filepath.Join(dir, "homes/gus/public_gopher")))
-	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}, Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher", Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
+	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000},
+		Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher",
+			Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
 	got, r := findings(t, filepath.Join(dir, "root"), o)
-	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob", "error CHECK-READ ~dan", "error CHECK-OWNER ~fay", "error CHECK-OWNER ~gus"}; !slices.Equal(got, want) {
+	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob",
+		"error CHECK-READ ~dan", "error CHECK-OWNER ~fay",
+		"error CHECK-OWNER ~gus"}; !slices.Equal(got, want) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
-	if bob := r.Findings[1]; bob.Message != "user somebody cannot enter "+dir+"/homes/bob (0700)" || bob.Hint != "chmod o+x "+dir+"/homes/bob" {
+	if bob := r.Findings[1]; bob.Message != "user somebody cannot enter "+dir+"/homes/bob (0700)" ||
+		bob.Hint != "chmod o+x "+dir+"/homes/bob" {
 		t.Errorf("bob: %+v", bob)
 	}
-	if fay, gus := r.Findings[3].Hint, r.Findings[4].Hint; fay != "chown 12345 "+dir+"/homes/fay/public_gopher" || gus != "" {
+	if fay, gus := r.Findings[3].Hint,
+		r.Findings[4].Hint; fay != "chown 12345 "+dir+"/homes/fay/public_gopher" || gus != "" {
 		t.Errorf("whose a directory is becomes right by %q, and what a link leads to by %q", fay, gus)
 	}
-	if got, _ := findings(t, filepath.Join(dir, "top/shut"), Options{User: o.User, Named: true}); !slices.Equal(got, []string{"error CHECK-READ " + dir + "/top/shut"}) {
+	if got, _ := findings(t, filepath.Join(dir, "top/shut"),
+		Options{User: o.User, Named: true}); !slices.Equal(got,
+		[]string{"error CHECK-READ " + dir + "/top/shut"}) {
 		t.Errorf("the root: %q", got)
 	}
 }
@@ -294,8 +381,10 @@ func stat(t *testing.T, name string) os.FileInfo {
 }
 
 func TestText(t *testing.T) {
-	r := &Outcome{Amounts: Amounts{Directories: 1, Files: 2, Menus: 1, Lost: 1}, Annotations: 1, RobotsBytes: 42, Findings: []diag.Diagnostic{
-		{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"}, {Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
+	r := &Outcome{Amounts: Amounts{Directories: 1, Files: 2, Menus: 1, Lost: 1}, Annotations: 1,
+		RobotsBytes: 42, Findings: []diag.Diagnostic{
+			{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"},
+			{Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
 	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
 	if got := r.text("hole"); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -306,13 +395,16 @@ func TestText(t *testing.T) {
 func TestHintsOfLines(t *testing.T) {
 	dir := t.TempDir()
 	const lines = "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\n"
-	write(t, dir, map[string]string{"about.txt": "a", "phlog/a.txt": "a", "gophermap": lines, "d/about.txt": "a", "d/phlog/a.txt": "a", "d/gophermap": lines})
+	write(t, dir, map[string]string{"about.txt": "a", "phlog/a.txt": "a", "gophermap": lines,
+		"d/about.txt": "a", "d/phlog/a.txt": "a", "d/gophermap": lines})
 	_, r := findings(t, dir, Options{})
 	hints := map[string]map[int]string{"gophermap": {}, "d/gophermap": {}}
 	for _, d := range r.Findings {
 		hints[d.File][d.Line] = d.Hint
 	}
-	for line, want := range map[int]string{1: `write one TAB: "1Phlog\tphlog/"`, 2: "write type 0", 3: "write type 1", 4: `write "hMail\tURL:mailto:a@x"`, 5: `write "hCapsule\tURL:gemini://x/"`} {
+	for line, want := range map[int]string{1: `write one TAB: "1Phlog\tphlog/"`, 2: "write type 0",
+		3: "write type 1", 4: `write "hMail\tURL:mailto:a@x"`,
+		5: `write "hCapsule\tURL:gemini://x/"`} {
 		for file, hints := range hints {
 			if hints[line] != want {
 				t.Errorf("%s:%d: %s, want %s", file, line, hints[line], want)
@@ -324,7 +416,8 @@ func TestHintsOfLines(t *testing.T) {
 // TestHintsOfCommands: a command in a map that no file is has the script to write in its hint.
 func TestHintsOfCommands(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "=prog\n=figlet hi\n=uptime\n", "prog": "#!/bin/sh\n"})
+	write(t, dir, map[string]string{"gophermap": "=prog\n=figlet hi\n=uptime\n",
+		"prog": "#!/bin/sh\n"})
 	_, r := findings(t, dir, Options{})
 	const runs = "gophd -fastcgi menus=SOCKET runs it"
 	want := []string{runs,

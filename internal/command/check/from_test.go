@@ -33,24 +33,31 @@ func TestFrom(t *testing.T) {
 			"-root /srv/old -host gopher.example -listen :7070 -mount /a=/srv/old/b -access-log /var/log/g -fastcgi /cgi=/run/fcgiwrap.socket",
 			"GOPHD_ROOT=/srv/old\nGOPHD_HOST=gopher.example\nGOPHD_MOUNT=/a=/srv/old/b\nGOPHD_ACCESS_LOG=/var/log/gophd/g\nGOPHD_FASTCGI=/cgi=/run/fcgiwrap.socket\n"},
 		{"gophernicus", "[Service]\nEnvironmentFile=-/etc/default/gophernicus\nExecStart=/usr/sbin/gophernicus -u gopherspace \\\n -w 70 $OPTIONS\n",
-			"-users '/home/*/gopherspace' -root /var/gopher -dates", "GOPHD_USERS=/home/*/gopherspace\nGOPHD_ROOT=/var/gopher\nGOPHD_DATES=true\n"},
+			"-users '/home/*/gopherspace' -root /var/gopher -dates",
+			"GOPHD_USERS=/home/*/gopherspace\nGOPHD_ROOT=/var/gopher\nGOPHD_DATES=true\n"},
 		{"gophernicus", "gopher stream tcp nowait nobody /usr/sbin/gophernicus gophernicus -r /g -h x -nd -nu\n", "-root /g -host x", "GOPHD_ROOT=/g\nGOPHD_HOST=x\n"},
-		{"gophernicus", "[Socket]\nListenStream=192.0.2.1:71\n", "-listen 192.0.2.1:71 -root /var/gopher -users '/home/*/public_gopher' -dates",
+		{"gophernicus", "[Socket]\nListenStream=192.0.2.1:71\n",
+			"-listen 192.0.2.1:71 -root /var/gopher -users '/home/*/public_gopher' -dates",
 			"GOPHD_ROOT=/var/gopher\nGOPHD_USERS=/home/*/public_gopher\nGOPHD_DATES=true\n"},
 		{"geomyidae", "GEOMYIDAE_ARGS=\"-d -u gopher -g daemon -i 192.0.2.1 -i 192.0.2.2 -p 7070 -b /g -t /k /c\"\n",
 			"-user gopher:daemon -listen 192.0.2.1:7070 -listen 192.0.2.2:7070 -root /g -tls-key /k -tls-cert /c", "GOPHD_ROOT=/g\nGOPHD_TLS_KEY=/k\nGOPHD_TLS_CERT=/c\n"},
-		{"geomyidae", "PID=$(pidof -o %PPID /usr/bin/geomyidae)\n/usr/bin/geomyidae -6 -b /g\n", "-listen '[::]:70' -root /g", "GOPHD_ROOT=/g\n"},
-		{"gophor", "ExecStart=/usr/bin/gophor -root /g -port 70 -fwd-port 7070 -uid ann\n", "-root /g -port 7070 -user ann", "GOPHD_ROOT=/g\nGOPHD_PORT=7070\n"},
+		{"geomyidae", "PID=$(pidof -o %PPID /usr/bin/geomyidae)\n/usr/bin/geomyidae -6 -b /g\n",
+			"-listen '[::]:70' -root /g", "GOPHD_ROOT=/g\n"},
+		{"gophor", "ExecStart=/usr/bin/gophor -root /g -port 70 -fwd-port 7070 -uid ann\n",
+			"-root /g -port 7070 -user ann", "GOPHD_ROOT=/g\nGOPHD_PORT=7070\n"},
 		{"pygopherd", "[pygopherd]\nport = 7070\nservername = g.example\ninterface = 192.0.2.1\nroot = /g\n#setuid = nobody\nsetgid = daemon\nsetuid = gopher\nencoding = a \\\n  b = c\n",
-			"-host g.example -listen 192.0.2.1:7070 -root /g -user gopher:daemon", "GOPHD_HOST=g.example\nGOPHD_ROOT=/g\n"},
+			"-host g.example -listen 192.0.2.1:7070 -root /g -user gopher:daemon",
+			"GOPHD_HOST=g.example\nGOPHD_ROOT=/g\n"},
 		{"motsognir", "GopherRoot=/g/\nUserDir=/home/%s/public_gopher/\nbind=\nGopherCgiSupport=1\nGopherPhpSupport=0\nbind=::FFFF:192.0.2.1\n",
 			"-root /g -users '/home/*/public_gopher' -fastcgi '*.cgi=/run/fcgiwrap.socket' -listen '[::FFFF:192.0.2.1]:70'",
 			"GOPHD_ROOT=/g\nGOPHD_USERS=/home/*/public_gopher\nGOPHD_FASTCGI=*.cgi=/run/fcgiwrap.socket\n"},
 		{"spacecookie", `{"hostname": "g.example", "root": "/g", "listen": {"addr": "::1", "port": 7070}, "log": {"hide-ips": true}}`,
-			"-host g.example -root /g -listen '[::1]:7070' -log-ips none", "GOPHD_HOST=g.example\nGOPHD_ROOT=/g\nGOPHD_LOG_IPS=none\n"},
+			"-host g.example -root /g -listen '[::1]:7070' -log-ips none",
+			"GOPHD_HOST=g.example\nGOPHD_ROOT=/g\nGOPHD_LOG_IPS=none\n"},
 	} {
 		got := moved(t, test.server, test.text)
-		if want := "gophd " + test.flags + "\n\nIn /etc/default/gophd:\n\n" + test.settings + "\nUnits"; !strings.HasPrefix(got, want) {
+		if want := "gophd " + test.flags + "\n\nIn /etc/default/gophd:\n\n" + test.settings +
+			"\nUnits"; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.text, got, want)
 		}
 	}
@@ -58,10 +65,15 @@ func TestFrom(t *testing.T) {
 
 // What has no counterpart is named with its line; units are made for what needs them.
 func TestFromUnits(t *testing.T) {
-	got := moved(t, "Gophernicus", "# Options\nOPTIONS=\"-r /home/ann/hole -nu -nd -p 7070 --shiny -w 70 -f /filters\"\n")
+	got := moved(t, "Gophernicus",
+		"# Options\nOPTIONS=\"-r /home/ann/hole -nu -nd -p 7070 --shiny -w 70 -f /filters\"\n")
 	for _, want := range []string{
-		"\nconf:2: --shiny: gophd has no counterpart\n", "\nconf:2: -w 70: there is nothing like them\n", "\nconf:2: -f /filters: with php-fpm; other",
-		"\nsystemctl disable --now gophernicus.socket\n", "gophd-root.conf /etc/systemd/system/gophd.service.d/\n", "\nprintf '%s\\n' '[Socket]' ListenStream= ListenStream=7070 >/etc/systemd/system/gophd.socket.d/port.conf\n", "SupplementaryGroups=www-data",
+		"\nconf:2: --shiny: gophd has no counterpart\n",
+		"\nconf:2: -w 70: there is nothing like them\n",
+		"\nconf:2: -f /filters: with php-fpm; other",
+		"\nsystemctl disable --now gophernicus.socket\n",
+		"gophd-root.conf /etc/systemd/system/gophd.service.d/\n",
+		"\nprintf '%s\\n' '[Socket]' ListenStream= ListenStream=7070 >/etc/systemd/system/gophd.socket.d/port.conf\n", "SupplementaryGroups=www-data",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -89,9 +101,11 @@ func TestFromForms(t *testing.T) {
 		{"gophernicus", "socat TCP-LISTEN:70,fork EXEC:\"gophernicus -h a.example -r /srv/g -nu\",nofork\n", "-host a.example -root /srv/g -dates", true},
 		{"gophernicus", "service gopher\n{\n  server = /usr/sbin/in.gophernicus\n  server_args = -h a.example -r /srv/g -nu -nd\n}\n", "-host a.example -root /srv/g", true},
 		{"geomyidae", "FROM alpine\nENTRYPOINT [\"geomyidae\",\"-d\",\"-b\",\"/srv/current\",\"-p\",\"7070\"]\n", "-root /srv/current -listen :7070", true},
-		{"geomyidae", "# geomyidae\nrc_flags=\"-b /srv/g -h g.example -4 -i 10.0.0.1\"\n", "-root /srv/g -host g.example -listen 10.0.0.1:70", true},
+		{"geomyidae", "# geomyidae\nrc_flags=\"-b /srv/g -h g.example -4 -i 10.0.0.1\"\n",
+			"-root /srv/g -host g.example -listen 10.0.0.1:70", true},
 		{"geomyidae", "  systemd.services.gopher.serviceConfig.ExecStart = \"${pkgs.geomyidae}/bin/geomyidae -b /srv/g -p 7070\";\n", "-root /srv/g -listen :7070", true},
-		{"geomyidae", "ExecStart = lib.escapeShellArgs [ \"geomyidae\" \"-b\" \"/srv/g\" ];\n", "-root /srv/g", true},
+		{"geomyidae", "ExecStart = lib.escapeShellArgs [ \"geomyidae\" \"-b\" \"/srv/g\" ];\n",
+			"-root /srv/g", true},
 		{"geomyidae", "rc_flags=\"-b /srv/g\"\n", "-root /srv/g", false},
 		{"geomyidae", "geomyidae -b /srv/g -h $HOST\n", "-root /srv/g", false},
 		{"geomyidae", "geomyidae -b \"/srv/g -p 7070\n", "-root /srv/g -listen :7070", false},
@@ -103,20 +117,26 @@ func TestFromForms(t *testing.T) {
 		{"agate", "CMD [\"agate\", \"--content\", \"/content\", \"--hostname\", \"g.example\", \"--serve-secret\"]\n", "-root /content -host g.example -gemini :1965", true},
 		{"gmid", "dir = \"/etc/keys\" # keys\nuser \"gmid\"\nserver \"g.example\" {\n\tlisten on * port 1966\n\troot \"/srv/g\"\n\tcert $dir \"/g.pem\"; key $dir \"/g.key\"\n\tlocation \"*.gmi\" { lang \"it\" }\n}\nserver \"h.example\" {\n\troot \"/srv/h\"\n\tauto index on\n}\n",
 			"-user gmid -gemini :1966 -host g.example -root /srv/g -tls-cert /etc/keys/g.pem -tls-key /etc/keys/g.key -vhost h.example=/srv/h", true},
-		{"gmid", "server \"g.example\" {\n\troot \"/srv/g\"\n\tsparkle 7\n}\n", "-host g.example -root /srv/g -gemini :1965", false},
+		{"gmid", "server \"g.example\" {\n\troot \"/srv/g\"\n\tsparkle 7\n}\n",
+			"-host g.example -root /srv/g -gemini :1965", false},
 	} {
 		file := filepath.Join(t.TempDir(), "conf")
 		must(t, os.WriteFile(file, []byte(test.text), 0o644))
 		got, understood, err := translate(test.server, file)
-		if err != nil || !strings.HasPrefix(got, "gophd "+test.flags+"\n\n") || understood != test.understood || !strings.Contains(got, ": read: ") || strings.Contains(got, "Not understood:") == understood {
-			t.Errorf("%s\n%v, understood %t, want %s in\n%s", test.text, err, understood, test.flags, got)
+		if err != nil || !strings.HasPrefix(got, "gophd "+test.flags+"\n\n") ||
+			understood != test.understood || !strings.Contains(got, ": read: ") ||
+			strings.Contains(got, "Not understood:") == understood {
+			t.Errorf("%s\n%v, understood %t, want %s in\n%s", test.text, err, understood,
+				test.flags, got)
 		}
 	}
-	for _, text := range []string{"nothing at all here\n", "", "[Unit]\nDescription=Another\nExecStart=/usr/bin/other -h x\n"} {
+	for _, text := range []string{"nothing at all here\n", "",
+		"[Unit]\nDescription=Another\nExecStart=/usr/bin/other -h x\n"} {
 		file := filepath.Join(t.TempDir(), "conf")
 		must(t, os.WriteFile(file, []byte(text), 0o644))
 		var e *exit.CommandError
-		if got, _, err := translate("gophernicus", file); !errors.As(err, &e) || e.Status != exit.No {
+		if got, _, err := translate("gophernicus", file); !errors.As(err, &e) ||
+			e.Status != exit.No {
 			t.Errorf("%q: %v\n%s", text, err, got)
 		}
 	}
@@ -138,7 +158,8 @@ func TestPageHasTheTable(t *testing.T) {
 		section, after, _ := strings.Cut(rest, "\n\n\n")
 		paragraphs := strings.Split(section, "\n\n")
 		i := slices.IndexFunc(paragraphs, func(p string) bool {
-			return strings.HasPrefix(p+"\n", "    "+s.rows[0].left) && !strings.Contains(p, "\nbecomes")
+			return strings.HasPrefix(p+"\n", "    "+s.rows[0].left) &&
+				!strings.Contains(p, "\nbecomes")
 		})
 		if !ok || i < 0 {
 			t.Errorf("no part about %s with its table", server)
@@ -186,7 +207,9 @@ func (s *former) table() string {
 // TestRows: each row of the table is read from the form that it has on the command line or
 // in a configuration.
 func TestRows(t *testing.T) {
-	values := map[string]string{"NAME": "name", "PORT": "7071", "N": "7", "DIR": "/dir", "OLD": "old", "NEW": "new", "HOMES": "/homes", "ADDR": "192.0.2.1:7", "ADDRESS": "192.0.2.1"}
+	values := map[string]string{"NAME": "name", "PORT": "7071", "N": "7", "DIR": "/dir",
+		"OLD": "old", "NEW": "new", "HOMES": "/homes", "ADDR": "192.0.2.1:7",
+		"ADDRESS": "192.0.2.1"}
 	for _, name := range serverNames() {
 		s, err := formerNamed(name)
 		must(t, err)
@@ -198,7 +221,8 @@ func TestRows(t *testing.T) {
 				m := &move{server: s, values: map[string]string{}}
 				if given := (setting{1, option, fill(r.value, values)}); !r.without {
 					m.one("conf:1", given)
-					if len(m.doubts) > 0 || len(m.flags) == 0 != (len(r.flags) == 0) || r.say != "" && len(m.notes) == 0 {
+					if len(m.doubts) > 0 || len(m.flags) == 0 != (len(r.flags) == 0) ||
+						r.say != "" && len(m.notes) == 0 {
 						t.Errorf("%s: %s: %+v", name, given, m)
 					}
 				}

@@ -27,7 +27,8 @@ func certificate(t *testing.T, until time.Time) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	treetest.Must(t, err)
-	model := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0), NotAfter: until}
+	model := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0),
+		NotAfter: until}
 	der, err := x509.CreateCertificate(rand.Reader, model, model, &key.PublicKey, key)
 	treetest.Must(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
@@ -126,13 +127,18 @@ func TestOtherProtocols(t *testing.T) {
 	} {
 		got, err := get(t, test.url, nil)
 		if got != test.want || statusOf(err) != test.status {
-			t.Errorf("%.80s: %q, %v, want %q, status %d", test.url, got, err, test.want, test.status)
+			t.Errorf("%.80s: %q, %v, want %q, status %d", test.url, got, err,
+				test.want, test.status)
 		}
 	}
-	if got, err := get(t, "gemini://"+gemini+"/gone", func(g *Get) { g.Raw = true }); got != "51 Not found: nothing here has that name\r\n" || err != nil {
+	if got, err := get(t, "gemini://"+gemini+"/gone", func(g *Get) {
+		g.Raw = true
+	}); got != "51 Not found: nothing here has that name\r\n" || err != nil {
 		t.Errorf("raw: %q, %v", got, err)
 	}
-	if got, err := get(t, "gemini://"+gemini, func(g *Get) { g.MaxSize = 19 }); statusOf(err) != exit.Failure {
+	if got, err := get(t, "gemini://"+gemini, func(g *Get) {
+		g.MaxSize = 19
+	}); statusOf(err) != exit.Failure {
 		t.Errorf("more than -max-size: %q, %v", got, err)
 	}
 }
@@ -140,10 +146,13 @@ func TestOtherProtocols(t *testing.T) {
 func TestCertificateChanges(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	first, second := certificate(t, time.Now().Add(time.Hour)), certificate(t, time.Now().Add(-time.Hour))
+	first, second := certificate(t, time.Now().Add(time.Hour)),
+		certificate(t, time.Now().Add(-time.Hour))
 	third := certificate(t, time.Now().Add(time.Hour))
 	var now atomic.Pointer[tls.Certificate]
-	url := "gemini://" + answering(t, func() *tls.Certificate { return now.Load() }, map[string]string{"gemini://HOST/\r\n": "20 text/plain\r\nbody"})
+	url := "gemini://" + answering(t, func() *tls.Certificate {
+		return now.Load()
+	}, map[string]string{"gemini://HOST/\r\n": "20 text/plain\r\nbody"})
 	insecure := func(g *Get) { g.Insecure = true }
 	for _, step := range []struct {
 		name   string
@@ -165,7 +174,8 @@ func TestCertificateChanges(t *testing.T) {
 		if statusOf(err) != step.status || step.status == exit.OK && got != "body" {
 			t.Fatalf("%s: %q, %v", step.name, got, err)
 		}
-		if step.status == exit.Failure && !strings.Contains(err.Error(), "the certificate has changed: SHA256:") {
+		if step.status == exit.Failure &&
+			!strings.Contains(err.Error(), "the certificate has changed: SHA256:") {
 			t.Errorf("%s: %v", step.name, err)
 		}
 	}
@@ -177,7 +187,8 @@ func TestCertificateChanges(t *testing.T) {
 	notDir := filepath.Join(state, "file")
 	treetest.Must(t, os.WriteFile(notDir, nil, 0o600))
 	t.Setenv("XDG_STATE_HOME", notDir)
-	if _, err := get(t, url, nil); statusOf(err) != exit.Failure || !strings.Contains(err.Error(), "remembering the certificate") {
+	if _, err := get(t, url, nil); statusOf(err) != exit.Failure ||
+		!strings.Contains(err.Error(), "remembering the certificate") {
 		t.Error(err)
 	}
 	if got, err := get(t, url, insecure); got != "body" || err != nil {

@@ -18,7 +18,8 @@ func TestInit(t *testing.T) {
 	if err := Init(&out, []string{dir}, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
-	if want := "made 8 files in " + dir + "\ntry: gophd -listen :7070 " + dir + "\n"; out.String() != want {
+	if want := "made 8 files in " + dir + "\ntry: gophd -listen :7070 " + dir +
+		"\n"; out.String() != want {
 		t.Errorf("said %q, want %q", &out, want)
 	}
 	snap, err := site.Load(dir)
@@ -35,7 +36,9 @@ func TestInit(t *testing.T) {
 			t.Errorf("an example with a report: %+v", r)
 		}
 	}
-	for _, name := range []string{"gophermap", "about.txt", ".robots", "phlog/.robots", "phlog/gophermap", "phlog/2026-11-21-first.txt", "phlog/2026-11-22-second.txt", "phlog/drafts/next.txt"} {
+	for _, name := range []string{"gophermap", "about.txt", ".robots", "phlog/.robots",
+		"phlog/gophermap", "phlog/2026-11-21-first.txt", "phlog/2026-11-22-second.txt",
+		"phlog/drafts/next.txt"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +62,8 @@ func TestInit(t *testing.T) {
 	if want := "2026-11-22 How to write the next post /phlog/2026-11-22-second.txt|2026-11-21 The first post /phlog/2026-11-21-first.txt|Back to the start /"; strings.Join(links, "|") != want {
 		t.Errorf("the posts are %q, want %q", links, want)
 	}
-	if err := Init(&out, []string{dir}, time.Now()); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if err := Init(&out, []string{dir}, time.Now()); err == nil ||
+		!strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a second time: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 func TestManual(t *testing.T) {
 	var out strings.Builder
 	m := &Manual{Out: &out}
-	if err := m.Run(nil); err != nil || !strings.Contains(out.String(), "\npubnix        Many people on one machine: a pubnix\n") {
+	if err := m.Run(nil); err != nil ||
+		!strings.Contains(out.String(), "\npubnix        Many people on one machine: a pubnix\n") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	pages, err := filepath.Glob("../../../content/manual/*.txt")
@@ -24,12 +25,14 @@ func TestManual(t *testing.T) {
 		out.Reset()
 		want, err := os.ReadFile(page)
 		name := strings.TrimSuffix(filepath.Base(page), ".txt")
-		if err := errors.Join(err, m.Run([]string{name})); err != nil || out.String() != string(want) {
+		if err := errors.Join(err, m.Run([]string{name})); err != nil ||
+			out.String() != string(want) {
 			t.Errorf("%s differs: %v", name, err)
 		}
 	}
 	var e *exit.CommandError
-	if err := m.Run([]string{"pubnx"}); !errors.As(err, &e) || e.Status != exit.Usage || !strings.Contains(e.Hint, "gophd manual pubnix?") {
+	if err := m.Run([]string{"pubnx"}); !errors.As(err, &e) || e.Status != exit.Usage ||
+		!strings.Contains(e.Hint, "gophd manual pubnix?") {
 		t.Errorf("a page that is not there: %v", err)
 	}
 }
@@ -37,14 +40,16 @@ func TestManual(t *testing.T) {
 func TestManualDirectory(t *testing.T) {
 	m := &Manual{Dir: true, Out: &strings.Builder{}}
 	var e *exit.CommandError
-	if err := m.Run(nil); !errors.As(err, &e) || e.Status != exit.No || !strings.Contains(e.Hint, "-unpack") {
+	if err := m.Run(nil); !errors.As(err, &e) || e.Status != exit.No ||
+		!strings.Contains(e.Hint, "-unpack") {
 		t.Errorf("%v", err)
 	}
 	dir := filepath.Join(t.TempDir(), "pages")
 	if err := (&Manual{Unpack: dir, Out: &strings.Builder{}}).Run(nil); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "pubnix.txt")); err != nil || !strings.Contains(string(text), "public_gopher") {
+	if text, err := os.ReadFile(filepath.Join(dir, "pubnix.txt")); err != nil ||
+		!strings.Contains(string(text), "public_gopher") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

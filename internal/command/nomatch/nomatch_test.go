@@ -23,13 +23,15 @@ func TestDidYouMean(t *testing.T) {
 		{"phlog/.robots", "Disallow: 0/about.txt", "warning; did you mean /about.txt?"},
 		{".robots", `Disallow: "/phlog/"`, "warning; did you mean /phlog/?"},
 		{".robots", "Disallow: '/phlog/'", "warning; did you mean /phlog/?"},
-		{".robots", "Disallow: /phlog/drafts/ /phlog/about.txt", "warning; did you mean /phlog/drafts/?"},
+		{".robots", "Disallow: /phlog/drafts/ /phlog/about.txt",
+			"warning; did you mean /phlog/drafts/?"},
 		{".robots", "Disallow: ./phlog/", "warning; did you mean /phlog/?"},
 		{".robots", "Disallow: /./phlog/", "warning; did you mean /phlog/?"},
 		{"phlog/.robots", "Disallow: ./drafts/", "warning; did you mean /drafts/?"},
 		{"phlog/.robots", "Disallow: /100%41", "warning; did you mean /100%2541?"},
 		{"phlog/.robots", "Final: /draft/", "warning; the nearest name is /drafts/"},
-		{"phlog/.robots", "Disallow: ../phlog/drafts/", "warning: an annotation is about its directory and what lies below"},
+		{"phlog/.robots", "Disallow: ../phlog/drafts/",
+			"warning: an annotation is about its directory and what lies below"},
 		{"phlog/.robots", "Disallow: /..drafts/", "warning; the nearest name is /drafts/"},
 		{"phlog/.robots", "Disallow: /draft/", "warning; the nearest name is /drafts/"},
 		{"phlog/.robots", "Allow: /abuot.txt", "warning; the nearest name is /about.txt"},
@@ -44,18 +46,21 @@ func TestDidYouMean(t *testing.T) {
 		{".robots", "Disallow: /*/", ""},
 		{"phlog/.robots", "Disallow: /about.txt$", ""},
 		{"phlog/.robots", "Disallow: /", ""},
-		{"phlog/.robots", "Disallow: gopher://example.org/1/phlog/drafts/", "warning; did you mean /drafts/?"},
+		{"phlog/.robots", "Disallow: gopher://example.org/1/phlog/drafts/",
+			"warning; did you mean /drafts/?"},
 		{".robots", "Disallow: gopher://example.org/1/phlog/drafts/", ""},
 		{".robots", "Disallow: /robots.txt", ""},
 	} {
 		dir := t.TempDir()
-		treetest.Write(t, dir, map[string]string{test.file: "User-agent: *\n" + test.line + "\n", "phlog/drafts/x": "", "phlog/about.txt": "", "phlog/100%41": ""})
+		treetest.Write(t, dir, map[string]string{test.file: "User-agent: *\n" + test.line + "\n",
+			"phlog/drafts/x": "", "phlog/about.txt": "", "phlog/100%41": ""})
 		snap, err := site.Load(dir)
 		treetest.Must(t, err)
 		var list, want []string
 		for _, r := range Reports(snap) {
 			if r.Code == policy.CodeNoMatch {
-				list = append(list, fmt.Sprintf("%s:%d %s %s", r.File, r.Line, r.Severity, r.Message))
+				list = append(list, fmt.Sprintf("%s:%d %s %s", r.File, r.Line,
+					r.Severity, r.Message))
 			}
 		}
 		if test.want != "" {
@@ -63,7 +68,8 @@ func TestDidYouMean(t *testing.T) {
 			if after, ok := strings.CutPrefix(test.want, "warning"); ok {
 				severity, rest = diag.Warning, after
 			}
-			want = append(want, fmt.Sprintf("%s:2 %s %q matches nothing%s", test.file, severity, test.line, rest))
+			want = append(want, fmt.Sprintf("%s:2 %s %q matches nothing%s", test.file, severity,
+				test.line, rest))
 		}
 		if !slices.Equal(list, want) {
 			t.Errorf("%q in %s: %q\nwant %q", test.line, test.file, list, want)

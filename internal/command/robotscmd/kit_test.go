@@ -31,11 +31,13 @@ func TestKitOfTree(t *testing.T) {
 	if i := at("/a.txt"); i < 0 || k.Policy[0][i] != '1' || k.Readers["rfc9309"][0][i] != '1' {
 		t.Errorf("/a.txt: %+v", k)
 	}
-	if i := at("/drafts/b.txt"); i < 0 || k.Policy[0][i] != '0' || k.Readers["rfc9309"][0][i] != '0' {
+	if i := at("/drafts/b.txt"); i < 0 || k.Policy[0][i] != '0' ||
+		k.Readers["rfc9309"][0][i] != '0' {
 		t.Errorf("/drafts/b.txt: %+v", k)
 	}
 	bot := slices.Index(k.Agents, "gptbot")
-	if i := at("/later"); bot < 0 || i < 0 || k.Policy[bot][i] != '0' || k.Readers["rfc9309"][bot][i] != '0' {
+	if i := at("/later"); bot < 0 || i < 0 || k.Policy[bot][i] != '0' ||
+		k.Readers["rfc9309"][bot][i] != '0' {
 		t.Errorf("/later for GPTBot: %+v", k)
 	}
 	if err := c.Kit(context.Background()); err == nil {
@@ -46,7 +48,8 @@ func TestKitOfTree(t *testing.T) {
 // TestOutdated: after six months the kit says how old its vocabulary is.
 func TestOutdated(t *testing.T) {
 	at, err := time.Parse(time.DateOnly, readers.VocabularyChecked)
-	if err != nil || outdated(at.AddDate(0, 5, 0)) != "" || !strings.Contains(outdated(at.AddDate(0, 7, 0)), readers.VocabularyChecked) {
+	if err != nil || outdated(at.AddDate(0, 5, 0)) != "" ||
+		!strings.Contains(outdated(at.AddDate(0, 7, 0)), readers.VocabularyChecked) {
 		t.Errorf("%v, %q", err, outdated(at.AddDate(0, 7, 0)))
 	}
 }

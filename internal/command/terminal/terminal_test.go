@@ -23,7 +23,9 @@ func TestSafe(t *testing.T) {
 	w := Safe(&whole)
 	_, _ = w.Write([]byte(text))
 	_ = w.Close()
-	if bad := strings.IndexFunc(whole.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); bad >= 0 {
+	if bad := strings.IndexFunc(whole.String(), func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t'
+	}); bad >= 0 {
 		t.Errorf("a control character in %q", whole.String()[bad:])
 	}
 	if !strings.HasPrefix(whole.String(), "a\nb\tc\\r\\x1b[2J é 世\\xff\\xc3") {
@@ -65,7 +67,10 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out locked
 		n := 0
-		stop := progress(&out, func() string { n++; return fmt.Sprintf("%d done\x1b", n) }, progressAfter)
+		stop := progress(&out, func() string {
+			n++
+			return fmt.Sprintf("%d done\x1b", n)
+		}, progressAfter)
 		time.Sleep(progressAfter - 1)
 		synctest.Wait()
 		if out.String() != "" {

@@ -74,8 +74,10 @@ func TestJudged(t *testing.T) {
 	}
 	found := asked(t, &Wire{Timeout: 100 * time.Millisecond}, treetest.Conns(t, sloppy))
 	for _, name := range []string{
-		"the root: an empty line", "its lines: four fields, a port", "its last line is a dot", "the server closes", "URL:javascript:",
-		".. to the root of the disk", "%2e%2e/", `..\`, "control bytes", "4,000 bytes", "64 KiB without an end", "HTTP",
+		"the root: an empty line", "its lines: four fields, a port", "its last line is a dot",
+		"the server closes", "URL:javascript:",
+		".. to the root of the disk", "%2e%2e/", `..\`, "control bytes", "4,000 bytes",
+		"64 KiB without an end", "HTTP",
 	} {
 		if f := found[name]; f.Grade != "wrong" {
 			t.Errorf("sloppy: %s: %+v", name, f)
@@ -86,8 +88,10 @@ func TestJudged(t *testing.T) {
 // TestOneItem: an error item is not the root's menu, though that has one item, too.
 func TestOneItem(t *testing.T) {
 	root := &response{data: []byte("0About\t/about.txt\th\t70\r\n.\r\n")}
-	for data, want := range map[string]grade{"3Bad request\t\terror.host\t1\r\n.\r\n": note, "hello\r\nthere\r\n": note, "0About us\t/about.txt\th\t70\r\n.\r\n": good} {
-		if g, _ := probes[len(probes)-1].judge(&response{data: []byte(data), closed: true}, root); g != want {
+	for data, want := range map[string]grade{"3Bad request\t\terror.host\t1\r\n.\r\n": note,
+		"hello\r\nthere\r\n": note, "0About us\t/about.txt\th\t70\r\n.\r\n": good} {
+		if g, _ := probes[len(probes)-1].judge(&response{data: []byte(data), closed: true},
+			root); g != want {
 			t.Errorf("%q: %v", data, g)
 		}
 	}
@@ -109,17 +113,22 @@ func TestRun(t *testing.T) {
 	address := treetest.Conns(t, tidy)
 	var out strings.Builder
 	w := &Wire{Timeout: time.Second, Out: &out}
-	if err := w.Run(t.Context(), []string{address, address}); err != nil || strings.Count(out.String(), "\n") != len(probes)+2 || !strings.HasPrefix(out.String(), "| request | by | 127.") {
+	if err := w.Run(t.Context(), []string{address, address}); err != nil ||
+		strings.Count(out.String(), "\n") != len(probes)+2 ||
+		!strings.HasPrefix(out.String(), "| request | by | 127.") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	out.Reset()
 	w.JSON = true
-	if err := w.Run(t.Context(), []string{treetest.Conns(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\n") })}); !errors.Is(err, exit.ErrNo) || !strings.Contains(out.String(), `"grade": "wrong"`) {
+	if err := w.Run(t.Context(), []string{treetest.Conns(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "hello\n")
+	})}); !errors.Is(err, exit.ErrNo) || !strings.Contains(out.String(), `"grade": "wrong"`) {
 		t.Errorf("%v\n%.200s", err, out.String())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range []error{w.Run(t.Context(), nil), w.Run(t.Context(), []string{"[::1"}), (&Wire{}).Run(t.Context(), []string{address}), w.Run(ctx, []string{address})} {
+	for _, err := range []error{w.Run(t.Context(), nil), w.Run(t.Context(), []string{"[::1"}),
+		(&Wire{}).Run(t.Context(), []string{address}), w.Run(ctx, []string{address})} {
 		if err == nil {
 			t.Error("no error")
 		}

@@ -47,15 +47,23 @@ var tree = map[string]string{
 // ask is one source that needs words.
 type question struct{}
 
-func (question) Answers(sel string) bool { return sel == "/ask" || sel == "/broken" }
+func (question) Answers(sel string) bool {
+	return sel == "/ask" || sel == "/broken"
+}
 
 func (question) Answer(q *answer.Asked) (*answer.Value, error) {
 	if q.Request.Selector == "/broken" {
 		return nil, errors.New("it is broken")
 	}
-	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch, Prompt: "What for?"}
+	a := &answer.Value{Class: answer.Question, Selector: "/ask", Type: menu.TypeSearch,
+		Prompt: "What for?"}
 	if q.Request.Query != "" {
-		a.Class, a.Items = answer.Menu, []menu.Item{menu.Info("asked for " + q.Request.Query), {Type: menu.TypeText, Label: "A", Selector: "/about.txt"}, {Type: menu.TypeInfo, Below: true, Label: "a line of it", Hits: []menu.Hit{{From: 2, To: 6}}}, menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
+		a.Class, a.Items = answer.Menu,
+			[]menu.Item{menu.Info("asked for " + q.Request.Query),
+				{Type: menu.TypeText, Label: "A", Selector: "/about.txt"},
+				{Type: menu.TypeInfo, Below: true, Label: "a line of it",
+					Hits: []menu.Hit{{From: 2,
+						To: 6}}}, menu.Info(""), menu.Info("Drawn"), menu.Info(""), menu.Info("  /\\")}
 	}
 	return a, nil
 }
@@ -63,10 +71,13 @@ func (question) Answer(q *answer.Asked) (*answer.Value, error) {
 // program answers everything below /prog with the words that it gets.
 type program struct{}
 
-func (program) Answers(sel string) bool { return strings.HasPrefix(sel, "/prog/") }
+func (program) Answers(sel string) bool {
+	return strings.HasPrefix(sel, "/prog/")
+}
 
 func (program) Answer(q *answer.Asked) (*answer.Value, error) {
-	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Type: menu.TypeText, Body: []byte("got " + q.Request.Query)}, nil
+	return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Type: menu.TypeText,
+		Body: []byte("got " + q.Request.Query)}, nil
 }
 
 // robots.txt is answered from memory, in the protocol's own form, by all its spellings.
@@ -74,7 +85,8 @@ func TestRobotsIsQuick(t *testing.T) {
 	tree, err := site.Open(t.TempDir(), site.Config{})
 	treetest.Must(t, err)
 	h := &answer.Host{Site: tree}
-	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
+	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host,
+		*server.Request, bool) {
 		own := *r
 		return h, &own, name != "other.example"
 	}}
@@ -97,11 +109,15 @@ func TestRobotsIsQuick(t *testing.T) {
 		{front.Nex(), "robots.txt\n", file},
 		{front.Nex(), "/0/robots.txt\r\n", file},
 		{front.Nex(), "/x\n", ""},
-		{front.Spartan(), "here.example:300 /robots.txt 0\r\n", "2 text/plain; charset=utf-8\r\n" + file},
-		{front.Spartan(), "here.example /0/robots.txt 1\r\nx", "2 text/plain; charset=utf-8\r\n" + file},
+		{front.Spartan(), "here.example:300 /robots.txt 0\r\n",
+			"2 text/plain; charset=utf-8\r\n" + file},
+		{front.Spartan(), "here.example /0/robots.txt 1\r\nx",
+			"2 text/plain; charset=utf-8\r\n" + file},
 		{front.Spartan(), "here.example /x 0\r\n", ""},
-		{front.Gemini(), "gemini://here.example/%72obots.txt\r\n", "20 text/plain; charset=utf-8\r\n" + file},
-		{front.Gemini(), "gemini://here.example/robots.txt?x\r\n", "20 text/plain; charset=utf-8\r\n" + file},
+		{front.Gemini(), "gemini://here.example/%72obots.txt\r\n",
+			"20 text/plain; charset=utf-8\r\n" + file},
+		{front.Gemini(), "gemini://here.example/robots.txt?x\r\n",
+			"20 text/plain; charset=utf-8\r\n" + file},
 		{front.Gemini(), "gemini://here.example/\r\n", ""},
 		{front.Gemini(), "robots.txt\r\n", ""},
 	} {
@@ -122,11 +138,16 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 	treetest.Write(t, dir, tree)
 	s, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
-	h := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965, "http": 70}, Before: []answer.Source{program{}}, Beside: []answer.Source{&feed.Feeds{}, question{}}, Cache: answer.NewCache(1 << 20)}
+	h := &answer.Host{Site: s, Fronts: map[string]int{"gemini": 1965, "http": 70},
+		Before: []answer.Source{program{}}, Beside: []answer.Source{&feed.Feeds{}, question{}},
+		Cache: answer.NewCache(1 << 20)}
 	h.Hosts = func() []menu.Item { // its own is among them, as in a gophermap
-		return []menu.Item{{Type: menu.TypeMenu, Host: "here.example"}, {Type: menu.TypeMenu, Host: "other.example"}, {Type: menu.TypeMenu, Host: "third.example", Port: 7071}, {Type: menu.TypeMenu}}
+		return []menu.Item{{Type: menu.TypeMenu, Host: "here.example"},
+			{Type: menu.TypeMenu, Host: "other.example"},
+			{Type: menu.TypeMenu, Host: "third.example", Port: 7071}, {Type: menu.TypeMenu}}
 	}
-	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host, *server.Request, bool) {
+	front := &Protocols{Hosts: func(r *server.Request, name string) (*answer.Host,
+		*server.Request, bool) {
 		own := *r
 		own.Host, own.Port = "here.example", 70
 		return h, &own, name == "" || name == "here.example"
@@ -140,7 +161,9 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 		srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	}
 	treetest.Run(t, s.Run)
-	addr := treetest.Serve(t, func(ctx context.Context, l net.Listener) error { return srv.ServeProtocol(ctx, l, p) })
+	addr := treetest.Serve(t, func(ctx context.Context, l net.Listener) error {
+		return srv.ServeProtocol(ctx, l, p)
+	})
 	_, err = s.Snapshot(t.Context())
 	treetest.Must(t, err)
 	return func(request string) string {
@@ -148,7 +171,10 @@ func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(reques
 		treetest.Must(t, err)
 		defer func() { _ = c.Close() }()
 		if p.Name == "gemini" {
-			c = tls.Client(c, &tls.Config{InsecureSkipVerify: true, VerifyPeerCertificate: func([][]byte, [][]*x509.Certificate) error { return nil }})
+			c = tls.Client(c, &tls.Config{InsecureSkipVerify: true,
+				VerifyPeerCertificate: func([][]byte, [][]*x509.Certificate) error {
+					return nil
+				}})
 		}
 		_, err = io.WriteString(c, request)
 		treetest.Must(t, err)
@@ -171,68 +197,85 @@ const gemtextHead = "20 text/gemini; charset=utf-8\r\n"
 func TestGemini(t *testing.T) {
 	ask := start(t, (*Protocols).Gemini)
 	for request, want := range map[string]string{
-		"gemini://here.example/":                                   gemtextHead + root("=>"),
-		"gemini://here.example":                                    gemtextHead + root("=>"),
-		"gemini://here.example/about.txt":                          "20 text/plain; charset=utf-8\r\nCafé\n",
-		"gemini://here.example/notes":                              "31 gemini://here.example/notes/\r\n",
-		"gemini://here.example/notes/":                             gemtextHead + "# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04 The second\n=> /notes/2026-01-02-a.txt 2026-01-02 The first\n\n=> feed.gmi Subscribe\n",
-		"gemini://here.example/capsule/":                           gemtextHead + "# A capsule\n",
-		"gemini://here.example/capsule/page.gmi":                   gemtextHead + "=> index.gmi\n",
-		"gemini://here.example/pic.png":                            "20 image/png\r\n\x89PNG",
-		"gemini://here.example/a%20b%25.txt":                       "20 text/plain; charset=utf-8\r\nodd name\n",
-		"gemini://here.example/secret/x.txt":                       "20 text/plain; charset=utf-8\r\nnot for robots\n",
-		"gemini://here.example/ask":                                "10 What for?\r\n",
-		"gemini://here.example/ask?two%20words":                    gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
-		"gemini://here.example/afar/":                              gemtextHead + "# afar\n\nNames\n=> gopher://far.example/7/find Find\n=> /7/prog/book%20x Book\n",
-		"gemini://here.example/7/prog/book%20x":                    "10 What shall the program get?\r\n",
-		"gemini://here.example/7/prog/book%20x?a%20b":              "31 gemini://here.example/prog/book%20x?a%20b\r\n",
-		"gemini://here.example/notes?\"+":                          "31 gemini://here.example/notes/?%22%2B\r\n",
-		"gemini://here.example/prog/book%20x?a%20b":                "20 text/plain; charset=utf-8\r\ngot a b",
-		"gemini://here.example/7/about.txt":                        "31 gemini://here.example/about.txt\r\n",
-		"gemini://here.example/art?aa" + strings.Repeat("\"", 332): "59 The URL has more than 1024 bytes, escaped\r\n",
-		"gemini://here.example/art?a" + strings.Repeat("\"", 332):  "31 gemini://here.example/art/?a" + strings.Repeat("%22", 332) + "\r\n",
-		"gemini://here.example/art/of.gophermap":                   gemtextHead + "# of.gophermap\n\n```\n  /\\\n```\n=> /about.txt In it\n```\n  \\/\n```\n",
-		"gemini://here.example/URL:https://a.test/":                gemtextHead + "=> https://a.test/\n",
-		"gemini://here.example/1/notes":                            "31 gemini://here.example/notes/\r\n",
-		"gemini://here.example/0/about.txt":                        "31 gemini://here.example/about.txt\r\n",
-		"gemini://here.example/ask%09two%20words":                  gemtextHead + "# asked for two words\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
-		"gemini://here.example/%73ecret/x.txt%09two%20words":       "31 gemini://here.example/secret/x.txt?two%20words\r\n",
-		"gemini://here.example/box/":                               gemtextHead + "# Box\n\n```\n  +-----+\n  | Box |\n ``` not the end\n  +-----+\n```\n\nBox\n\nMore\nBox\n",
-		"gemini://here.example/nope":                               "51 Not found: nothing here has that name\r\n",
-		"gemini://here.example/.hidden":                            "51 Not found: nothing here has that name\r\n",
-		"gemini://here.example/run.cgi":                            "51 Not found: nothing here has that name\r\n",
-		"gemini://here.example/../../etc/passwd":                   "51 Not found: nothing here has that name\r\n",
-		"gemini://here.example/%0d%0a20":                           "59 Bad path\r\n",
-		"gemini://elsewhere.example/":                              "53 No such host here\r\n",
-		"gemini://here.example:7/":                                 "53 No such host here\r\n",
-		"https://here.example/":                                    "53 No such host here\r\n",
-		"gemini://ann@here.example/":                               "59 The URL has a user or a fragment\r\n",
-		"gemini://here.example/#top":                               "59 The URL has a user or a fragment\r\n",
-		"/":                                                        "59 The request is no absolute URL\r\n",
-		"gemini://here.example/marks/":                             gemtextHead + "# marks\n\n => a\n =: a\n ```\n #a\n * a\n >a\n*a\n=a\n",
-		"//here.example/":                                          "59 The request is no absolute URL\r\n",
-		"gemini:///":                                               "59 The request is no absolute URL\r\n",
-		"gemini://here.example/" + strings.Repeat("a", 1002):       "51 Not found: nothing here has that name\r\n",
-		"gemini://here.example/art/notes.md":                       "20 text/markdown; charset=utf-8\r\n# Notes\n",
-		"gemini://here.example/\x7f":                               "59 The URL has characters that must be escaped\r\n",
-		"gemini://here.example/broken":                             "50 Server error\r\n",
-		"gemini://here.example/a b":                                "59 The URL has characters that must be escaped\r\n",
-		"gemini:opaque":                                            "59 The request is no absolute URL\r\n",
-		"gemini://here.example/\xff":                               "59 The URL has characters that must be escaped\r\n",
-		"":                                                         "59 The request is no absolute URL\r\n",
-		"gemini://here.example/" + strings.Repeat("a", 1003):       "59 The URL has more than 1024 bytes\r\n",
+		"gemini://here.example/":          gemtextHead + root("=>"),
+		"gemini://here.example":           gemtextHead + root("=>"),
+		"gemini://here.example/about.txt": "20 text/plain; charset=utf-8\r\nCafé\n",
+		"gemini://here.example/notes":     "31 gemini://here.example/notes/\r\n",
+		"gemini://here.example/notes/": gemtextHead +
+			"# Notes\n\n=> /notes/2026-03-04-b.txt 2026-03-04 The second\n=> /notes/2026-01-02-a.txt 2026-01-02 The first\n\n=> feed.gmi Subscribe\n",
+		"gemini://here.example/capsule/":         gemtextHead + "# A capsule\n",
+		"gemini://here.example/capsule/page.gmi": gemtextHead + "=> index.gmi\n",
+		"gemini://here.example/pic.png":          "20 image/png\r\n\x89PNG",
+		"gemini://here.example/a%20b%25.txt":     "20 text/plain; charset=utf-8\r\nodd name\n",
+		"gemini://here.example/secret/x.txt":     "20 text/plain; charset=utf-8\r\nnot for robots\n",
+		"gemini://here.example/ask":              "10 What for?\r\n",
+		"gemini://here.example/ask?two%20words": gemtextHead +
+			"# asked for two words\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
+		"gemini://here.example/afar/": gemtextHead +
+			"# afar\n\nNames\n=> gopher://far.example/7/find Find\n=> /7/prog/book%20x Book\n",
+		"gemini://here.example/7/prog/book%20x":       "10 What shall the program get?\r\n",
+		"gemini://here.example/7/prog/book%20x?a%20b": "31 gemini://here.example/prog/book%20x?a%20b\r\n",
+		"gemini://here.example/notes?\"+":             "31 gemini://here.example/notes/?%22%2B\r\n",
+		"gemini://here.example/prog/book%20x?a%20b":   "20 text/plain; charset=utf-8\r\ngot a b",
+		"gemini://here.example/7/about.txt":           "31 gemini://here.example/about.txt\r\n",
+		"gemini://here.example/art?aa" +
+			strings.Repeat("\"", 332): "59 The URL has more than 1024 bytes, escaped\r\n",
+		"gemini://here.example/art?a" +
+			strings.Repeat("\"", 332): "31 gemini://here.example/art/?a" +
+			strings.Repeat("%22", 332) + "\r\n",
+		"gemini://here.example/art/of.gophermap": gemtextHead +
+			"# of.gophermap\n\n```\n  /\\\n```\n=> /about.txt In it\n```\n  \\/\n```\n",
+		"gemini://here.example/URL:https://a.test/": gemtextHead +
+			"=> https://a.test/\n",
+		"gemini://here.example/1/notes":     "31 gemini://here.example/notes/\r\n",
+		"gemini://here.example/0/about.txt": "31 gemini://here.example/about.txt\r\n",
+		"gemini://here.example/ask%09two%20words": gemtextHead +
+			"# asked for two words\n\n=> /about.txt A\n   a *line* of it\n\nDrawn\n\n```\n  /\\\n```\n",
+		"gemini://here.example/%73ecret/x.txt%09two%20words": "31 gemini://here.example/secret/x.txt?two%20words\r\n",
+		"gemini://here.example/box/": gemtextHead +
+			"# Box\n\n```\n  +-----+\n  | Box |\n ``` not the end\n  +-----+\n```\n\nBox\n\nMore\nBox\n",
+		"gemini://here.example/nope":             "51 Not found: nothing here has that name\r\n",
+		"gemini://here.example/.hidden":          "51 Not found: nothing here has that name\r\n",
+		"gemini://here.example/run.cgi":          "51 Not found: nothing here has that name\r\n",
+		"gemini://here.example/../../etc/passwd": "51 Not found: nothing here has that name\r\n",
+		"gemini://here.example/%0d%0a20":         "59 Bad path\r\n",
+		"gemini://elsewhere.example/":            "53 No such host here\r\n",
+		"gemini://here.example:7/":               "53 No such host here\r\n",
+		"https://here.example/":                  "53 No such host here\r\n",
+		"gemini://ann@here.example/":             "59 The URL has a user or a fragment\r\n",
+		"gemini://here.example/#top":             "59 The URL has a user or a fragment\r\n",
+		"/":                                      "59 The request is no absolute URL\r\n",
+		"gemini://here.example/marks/": gemtextHead +
+			"# marks\n\n => a\n =: a\n ```\n #a\n * a\n >a\n*a\n=a\n",
+		"//here.example/": "59 The request is no absolute URL\r\n",
+		"gemini:///":      "59 The request is no absolute URL\r\n",
+		"gemini://here.example/" +
+			strings.Repeat("a", 1002): "51 Not found: nothing here has that name\r\n",
+		"gemini://here.example/art/notes.md": "20 text/markdown; charset=utf-8\r\n# Notes\n",
+		"gemini://here.example/\x7f":         "59 The URL has characters that must be escaped\r\n",
+		"gemini://here.example/broken":       "50 Server error\r\n",
+		"gemini://here.example/a b":          "59 The URL has characters that must be escaped\r\n",
+		"gemini:opaque":                      "59 The request is no absolute URL\r\n",
+		"gemini://here.example/\xff":         "59 The URL has characters that must be escaped\r\n",
+		"":                                   "59 The request is no absolute URL\r\n",
+		"gemini://here.example/" +
+			strings.Repeat("a", 1003): "59 The URL has more than 1024 bytes\r\n",
 	} {
 		if got := ask(request + "\r\n"); got != want {
 			t.Errorf("%.60q:\n%q, want\n%q", request, got, want)
 		}
 	}
-	if got, want := ask("gemini://here.example/\n"), "59 The request does not end in CR LF\r\n"; got != want {
+	if got, want := ask("gemini://here.example/\n"),
+		"59 The request does not end in CR LF\r\n"; got != want {
 		t.Errorf("a lone LF: %q", got)
 	}
-	if got := ask("gemini://here.example/robots.txt\r\n"); !strings.HasPrefix(got, "20 text/plain; charset=utf-8\r\n# robots.txt") || !strings.Contains(got, "Disallow: /secret/") {
+	if got := ask("gemini://here.example/robots.txt\r\n"); !strings.HasPrefix(got,
+		"20 text/plain; charset=utf-8\r\n# robots.txt") ||
+		!strings.Contains(got, "Disallow: /secret/") {
 		t.Errorf("robots.txt: %q", got)
 	}
-	if got := ask("gemini://here.example/notes/feed.xml\r\n"); !strings.HasPrefix(got, "20 application/atom+xml") {
+	if got := ask("gemini://here.example/notes/feed.xml\r\n"); !strings.HasPrefix(got,
+		"20 application/atom+xml") {
 		t.Errorf("the feed: %.60q", got)
 	}
 	// "Subscribing to Gemini pages": a heading, and links whose labels begin with a date.
@@ -266,7 +309,8 @@ func TestSpartan(t *testing.T) {
 		"here.example / 0\n":                               "4 The request is not HOST PATH LENGTH\r\n",
 		"here.example /robots.txt 0\r\nrest!":              "",
 	} {
-		if got := ask(request); got != want && !(want == "" && strings.Contains(got, "Disallow: /secret/")) {
+		if got := ask(request); got != want &&
+			!(want == "" && strings.Contains(got, "Disallow: /secret/")) {
 			t.Errorf("%q:\n%q, want\n%q", request, got, want)
 		}
 	}
@@ -327,14 +371,21 @@ func TestLength(t *testing.T) {
 		head     string
 		want     int
 	}{
-		{f.Gemini(), "gemini://h/\r", 0}, {f.Gemini(), "gemini://h/\r\nmore", 13}, {f.Gemini(), long + "aa\r", 0}, {f.Gemini(), long + "aaaa", 1026},
-		{f.Nex(), "", 0}, {f.Nex(), "\n", 1}, {f.Nex(), long + "aa", 0}, {f.Nex(), long + "aaa", 1025},
-		{f.Finger(), "/W ann\nmore", 7}, {f.Finger(), long + "aa", 0}, {f.Finger(), long + "aaa", 1025},
-		{f.Spartan(), "h / 3\r\nab", 0}, {f.Spartan(), "h / 3\r\nabcd", 10}, {f.Spartan(), "h / 1024\r\n", 0}, {f.Spartan(), "h / 1025\r\n", 10},
-		{f.Spartan(), "h / 0\r", 0}, {f.Spartan(), "h /\r\n", 5}, {f.Spartan(), "h /" + long + strings.Repeat("a", 299), 0}, {f.Spartan(), "h /" + long + strings.Repeat("a", 300), 1325},
+		{f.Gemini(), "gemini://h/\r", 0}, {f.Gemini(), "gemini://h/\r\nmore", 13},
+		{f.Gemini(), long + "aa\r", 0}, {f.Gemini(), long + "aaaa", 1026},
+		{f.Nex(), "", 0}, {f.Nex(), "\n", 1}, {f.Nex(), long + "aa", 0},
+		{f.Nex(), long + "aaa", 1025},
+		{f.Finger(), "/W ann\nmore", 7}, {f.Finger(), long + "aa", 0},
+		{f.Finger(), long + "aaa", 1025},
+		{f.Spartan(), "h / 3\r\nab", 0}, {f.Spartan(), "h / 3\r\nabcd", 10},
+		{f.Spartan(), "h / 1024\r\n", 0}, {f.Spartan(), "h / 1025\r\n", 10},
+		{f.Spartan(), "h / 0\r", 0}, {f.Spartan(), "h /\r\n", 5},
+		{f.Spartan(), "h /" + long + strings.Repeat("a", 299), 0},
+		{f.Spartan(), "h /" + long + strings.Repeat("a", 300), 1325},
 	} {
 		if got := tt.protocol.Length([]byte(tt.head)); got != tt.want {
-			t.Errorf("%s: %.20q is a request of %d bytes, want %d", tt.protocol.Name, tt.head, got, tt.want)
+			t.Errorf("%s: %.20q is a request of %d bytes, want %d", tt.protocol.Name,
+				tt.head, got, tt.want)
 		}
 	}
 }

@@ -33,13 +33,15 @@ func (q *connQueue) Addr() net.Addr { return &net.TCPAddr{} }
 // inFakeTime runs f with a connection to a server in memory, whose replies may stop
 // for so long; 0 is the default. The clock goes on only when everybody waits for it,
 // so that times are exact on any machine.
-func inFakeTime(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Conn, r *bufio.Reader)) {
+func inFakeTime(t *testing.T, stall time.Duration,
+	f func(t *testing.T, c net.Conn, r *bufio.Reader)) {
 	t.Helper()
 	untilStopped(t, stall, func(t *testing.T, c net.Conn, r *bufio.Reader, _ func()) { f(t, c, r) })
 }
 
 // untilStopped is inFakeTime, but f may begin to stop the server.
-func untilStopped(t *testing.T, stall time.Duration, f func(t *testing.T, c net.Conn, r *bufio.Reader, stop func())) {
+func untilStopped(t *testing.T, stall time.Duration,
+	f func(t *testing.T, c net.Conn, r *bufio.Reader, stop func())) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,11 +49,15 @@ func untilStopped(t *testing.T, stall time.Duration, f func(t *testing.T, c net.
 				_, _ = io.WriteString(w, strings.Repeat("x", large))
 			}
 		})
-		web := &HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return answer, r }}
+		web := &HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) {
+			return answer, r
+		}}
 		p := &connQueue{make(chan net.Conn)}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- (&server.Server{HTTP: web.Serve, StallTimeout: stall}).Serve(ctx, p) }()
+		go func() {
+			ended <- (&server.Server{HTTP: web.Serve, StallTimeout: stall}).Serve(ctx, p)
+		}()
 		client, conn := net.Pipe()
 		p.conns <- conn
 		f(t, client, bufio.NewReader(client), stop)

@@ -32,13 +32,18 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 	binary := strings.Repeat("\x00\x01\x02\xff", 50<<10)
 	treetest.Write(t, dir, map[string]string{
 		"small.txt": "small", "large.bin": binary, "huge.bin": strings.Repeat(binary, 40),
-		"large.txt": strings.Repeat("a line\n", 20<<10), "latin1.txt": strings.Repeat("caf\xe9\n", 30<<10),
-		"d/x.txt": "x", "d/gophermap": "!t\n*\n", "to.bin": "-> large.bin", "todir": "-> d", "broken": "-> nowhere",
+		"large.txt":  strings.Repeat("a line\n", 20<<10),
+		"latin1.txt": strings.Repeat("caf\xe9\n", 30<<10),
+		"d/x.txt":    "x", "d/gophermap": "!t\n*\n", "to.bin": "-> large.bin", "todir": "-> d",
+		"broken":       "-> nowhere",
 		"closed/x.bin": binary, "closed/.robots": "Disallow: /\n", "prog.cgi": "#!/bin/sh\n",
 	})
-	selectors := []string{"", "/small.txt", "/large.bin", "large.bin", "/huge.bin", "/large.txt", "/latin1.txt", "/d/", "/d", "/d/x.txt",
-		"/to.bin", "/todir/x.txt", "/todir", "/broken", "/broken/x", "/closed/x.bin", "/closed/%78.bin", "/prog.cgi", "/none",
-		"/large.bin/", "/large%2ebin", "robots.txt", "caps.txt", "URL:http://example.org/", "/d\tquery", "\t$", "/../x", "GET /x"}
+	selectors := []string{"", "/small.txt", "/large.bin", "large.bin", "/huge.bin", "/large.txt",
+		"/latin1.txt", "/d/", "/d", "/d/x.txt",
+		"/to.bin", "/todir/x.txt", "/todir", "/broken", "/broken/x", "/closed/x.bin",
+		"/closed/%78.bin", "/prog.cgi", "/none",
+		"/large.bin/", "/large%2ebin", "robots.txt", "caps.txt", "URL:http://example.org/",
+		"/d\tquery", "\t$", "/../x", "GET /x"}
 	tree, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
 	treetest.Run(t, tree.Run)
@@ -55,8 +60,10 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 					for _, end := range []func(net.Conn){readsAll, leaves, resets} {
 						request := sel + "\r\n"
 						if strings.HasPrefix(name, "HTTP") {
-							request = "GET /" + strings.TrimPrefix(strings.SplitN(sel, "\t", 2)[0], "/") + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
-							request += map[bool]string{true: "Accept: text/html\r\n\r\n", false: "Range: bytes=100-300000\r\n\r\n"}[name == "HTTP page"]
+							request = "GET /" + strings.TrimPrefix(strings.SplitN(sel, "\t", 2)[0],
+								"/") + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+							request += map[bool]string{true: "Accept: text/html\r\n\r\n",
+								false: "Range: bytes=100-300000\r\n\r\n"}[name == "HTTP page"]
 						}
 						c := ask()
 						_, _ = io.WriteString(c, request)
@@ -154,13 +161,15 @@ type web struct {
 
 func newWeb(t *testing.T, h *gopher.Front) *web {
 	s := func() *server.Server {
-		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1, RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
+		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1,
+			RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
 	}
 	plain, proxied := s(), s()
 	withTLS(t)(&served{srv: plain})
 	plain.HTTP = serving(&Pages{Host: h.Host})
 	proxied.TrustProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-	return &web{t: t, plain: treetest.Serve(t, plain.Serve), proxied: treetest.Serve(t, proxied.Serve), inetd: s()}
+	return &web{t: t, plain: treetest.Serve(t, plain.Serve),
+		proxied: treetest.Serve(t, proxied.Serve), inetd: s()}
 }
 
 func (w *web) dial(addr string) net.Conn {
@@ -180,7 +189,9 @@ func (w *web) ways() map[string]func() net.Conn {
 	plain := func() net.Conn { return w.dial(w.plain) }
 	return map[string]func() net.Conn{
 		"plain": plain, "HTTP page": plain, "HTTP file": plain,
-		"TLS": func() net.Conn { return tls.Client(plain(), &tls.Config{InsecureSkipVerify: true}) },
+		"TLS": func() net.Conn {
+			return tls.Client(plain(), &tls.Config{InsecureSkipVerify: true})
+		},
 		"proxy": func() net.Conn {
 			c := w.dial(w.proxied)
 			_, _ = io.WriteString(c, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n")
@@ -198,9 +209,11 @@ func (w *web) ways() map[string]func() net.Conn {
 // breakOff lets replies break off: on servers that have no room, that wait for
 // nobody, and that end.
 func (w *web) breakOff(h server.Handler) {
-	selectors := []string{"/huge.bin\r\n", "/large.bin\r\n", "/latin1.txt\r\n", "/to.bin\r\n", "/huge.bin"}
+	selectors := []string{"/huge.bin\r\n", "/large.bin\r\n", "/latin1.txt\r\n",
+		"/to.bin\r\n", "/huge.bin"}
 	for _, s := range []*server.Server{
-		{MaxConns: 1}, {MaxConnsPerIP: 1}, {StallTimeout: 20 * time.Millisecond, MaxConnsPerIP: -1}, {DrainTimeout: -1, MaxConnsPerIP: -1},
+		{MaxConns: 1}, {MaxConnsPerIP: 1}, {StallTimeout: 20 * time.Millisecond, MaxConnsPerIP: -1},
+		{DrainTimeout: -1, MaxConnsPerIP: -1},
 	} {
 		s.Handler, s.LingerTimeout = h, time.Millisecond
 		l, err := net.Listen("tcp", "127.0.0.1:0")

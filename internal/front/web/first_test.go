@@ -17,7 +17,8 @@ func TestFirstPages(t *testing.T) {
 		go func() {
 			for {
 				res, _ := s.get(path)
-				if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+				if res.StatusCode != http.StatusServiceUnavailable ||
+					res.Header.Get("Retry-After") == "" {
 					first <- res
 					return
 				}
@@ -37,8 +38,10 @@ func TestFirstPages(t *testing.T) {
 		if path == "/no/secret.txt" {
 			want, usage = "noindex", ""
 		}
-		if got := res.Header.Get("X-Robots-Tag"); res.StatusCode != http.StatusOK || got != want || res.Header.Get("Content-Usage") != usage {
-			t.Errorf("%s: %d, X-Robots-Tag %q, Content-Usage %q", path, res.StatusCode, got, res.Header.Get("Content-Usage"))
+		if got := res.Header.Get("X-Robots-Tag"); res.StatusCode != http.StatusOK || got != want ||
+			res.Header.Get("Content-Usage") != usage {
+			t.Errorf("%s: %d, X-Robots-Tag %q, Content-Usage %q", path, res.StatusCode, got,
+				res.Header.Get("Content-Usage"))
 		}
 	}
 }

@@ -26,7 +26,8 @@ func TestPageIsKept(t *testing.T) {
 	if res, _ := s.get("/a.txt", "If-None-Match", tag); res.StatusCode != http.StatusNotModified {
 		t.Errorf("status %d for the same page", res.StatusCode)
 	}
-	for name, text := range map[string]string{"gophermap": "0Another label\ta.txt\n", "a.txt": "Another text\n", ".robots": "Disallow: /a.txt\n"} {
+	for name, text := range map[string]string{"gophermap": "0Another label\ta.txt\n",
+		"a.txt": "Another text\n", ".robots": "Disallow: /a.txt\n"} {
 		s.write(name, text)
 		changed := func() bool {
 			res, body := s.get("/a.txt", "If-None-Match", tag)
@@ -50,7 +51,8 @@ func TestOlderFileIsSent(t *testing.T) {
 	treetest.Must(t, os.Chtimes(older, time.Unix(1e9, 0), time.Unix(1e9, 0)))
 	res, body := s.get("/pic.png?raw")
 	tag, at := res.Header.Get("ETag"), res.Header.Get("Last-Modified")
-	if res, _ := s.get("/pic.png?raw", "If-None-Match", tag, "If-Modified-Since", at); body != "newer" || tag == "" || res.StatusCode != http.StatusNotModified {
+	if res, _ := s.get("/pic.png?raw", "If-None-Match", tag, "If-Modified-Since",
+		at); body != "newer" || tag == "" || res.StatusCode != http.StatusNotModified {
 		t.Errorf("the same file: %d, %q, tag %q", res.StatusCode, body, tag)
 	}
 	treetest.Must(t, os.Rename(older, filepath.Join(s.dir, "pic.png")))
@@ -73,7 +75,8 @@ func TestLargePageForMany(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if res, body := s.get("/long.txt"); res.StatusCode != http.StatusOK || len(body) < lines.Len() {
+			if res, body := s.get("/long.txt"); res.StatusCode != http.StatusOK ||
+				len(body) < lines.Len() {
 				t.Errorf("%d, %d bytes", res.StatusCode, len(body))
 			}
 		})
@@ -84,7 +87,8 @@ func TestLargePageForMany(t *testing.T) {
 // What an author has drawn keeps its columns, with links in it; other lines are a list.
 func TestDrawnMenu(t *testing.T) {
 	s := start(t, nil)
-	s.write("drawn/gophermap", "  /\\_/\\\n0  A cat\t/a.txt\n\nTo be or so as 1 of 10 is.\n0Plain\t/a.txt\n*** News of all and of everybody else here ***\n\nWelcome\n=======================\n0More\t/a.txt\n")
+	s.write("drawn/gophermap",
+		"  /\\_/\\\n0  A cat\t/a.txt\n\nTo be or so as 1 of 10 is.\n0Plain\t/a.txt\n*** News of all and of everybody else here ***\n\nWelcome\n=======================\n0More\t/a.txt\n")
 	_, body := s.get("/drawn/")
 	for _, want := range []string{"<pre tabindex=\"0\">\n  /\\_/\\\n  <a href=\"/a.txt\">A cat</a>\n", `<p class="info">To be or so as 1 of 10 is.</p>`, "here ***</span></pre>", `<li><a href="/a.txt">Plain</a>`, "<p class=\"info\">Welcome</p>\n<hr>\n<ul>"} {
 		if !strings.Contains(body, want) {
@@ -98,8 +102,10 @@ func TestTitles(t *testing.T) {
 	s := start(t, nil)
 	s.write("phlog/gophermap", "!My phlog\n*\n")
 	for path, want := range map[string]string{
-		"/phlog/2026-01-02.txt": `<a class="site" href="/">gopher.example</a>` + "\n" + `<nav aria-label="Path"><ol><li><a href="/phlog/">My phlog</a></li>`,
-		"/phlog/":               "<h1>My phlog</h1>", "/a.txt": "<h1>A text</h1>", "/b%20c%2541%3F.txt": "<title>b c%41?.txt</title>",
+		"/phlog/2026-01-02.txt": `<a class="site" href="/">gopher.example</a>` + "\n" +
+			`<nav aria-label="Path"><ol><li><a href="/phlog/">My phlog</a></li>`,
+		"/phlog/": "<h1>My phlog</h1>", "/a.txt": "<h1>A text</h1>",
+		"/b%20c%2541%3F.txt": "<title>b c%41?.txt</title>",
 	} {
 		if _, body := s.get(path); !strings.Contains(body, want) {
 			t.Errorf("%s: without %q:\n%s", path, want, body)

@@ -51,13 +51,16 @@ func TestSlowMarkdown(t *testing.T) {
 		t.Errorf("a link many times: %d bytes", len(got))
 	}
 	for part, most := range map[string]int{"a": maxMarkdown, ">": maxDepth, "[": maxMarks} {
-		at, past := markedDown("", strings.Repeat(part, most)), markedDown("", strings.Repeat(part, most+1))
+		at, past := markedDown("", strings.Repeat(part, most)),
+			markedDown("", strings.Repeat(part, most+1))
 		if at == "plain" || past != "plain" {
 			t.Errorf("%d of %q become %d bytes, and one more %d", most, part, len(at), len(past))
 		}
 	}
-	for _, part := range []string{">", "[", "*a ", "**a_", "![", "`", "- ", "1. ", "<", "[a](", "|", "&", "\\", "~~", "    "} {
-		for _, source := range []string{strings.Repeat(part, maxMarkdown/len(part)), strings.Repeat(part+"\n", maxMarkdown/(len(part)+1))} {
+	for _, part := range []string{">", "[", "*a ", "**a_", "![", "`", "- ", "1. ", "<", "[a](", "|",
+		"&", "\\", "~~", "    "} {
+		for _, source := range []string{strings.Repeat(part, maxMarkdown/len(part)),
+			strings.Repeat(part+"\n", maxMarkdown/(len(part)+1))} {
 			if got := markedDown("", source); len(got) > 32<<20 {
 				t.Errorf("%q: %d bytes", part, len(got))
 			}
@@ -68,7 +71,8 @@ func TestSlowMarkdown(t *testing.T) {
 // Gemtext becomes markup of ours alone.
 func TestGemtext(t *testing.T) {
 	var w pageWriter
-	(&page{Title: "Title"}).gemtext(&w, "# Title\n## Sub <b>\nA line.\n\n=> x.gmi A link\n=> javascript:x Bad\n=>\tgemini://e.org/\n* one\n> said\n```alt\n <pre>  drawn\n```\n#### deep\n")
+	(&page{Title: "Title"}).gemtext(&w,
+		"# Title\n## Sub <b>\nA line.\n\n=> x.gmi A link\n=> javascript:x Bad\n=>\tgemini://e.org/\n* one\n> said\n```alt\n <pre>  drawn\n```\n#### deep\n")
 	want := "<h2>Sub &lt;b&gt;</h2>\n<p>A line.</p>\n<ul>\n<li><a href=\"x.gmi\">A link</a></li>\n<li>Bad</li>\n" +
 		"<li><a href=\"gemini://e.org/\" rel=\"external nofollow noreferrer\">gemini://e.org/</a> <svg class=\"i\" viewBox=\"0 0 16 16\" role=\"img\" aria-label=\"on another server\"><use href=\"#i-away\"/></svg></li>\n" +
 		"<li class=\"dot\">one</li>\n</ul>\n<blockquote>\n<p>said</p>\n</blockquote>\n<pre tabindex=\"0\">\n &lt;pre&gt;  drawn\n</pre>\n<h3>deep</h3>\n"
@@ -76,10 +80,12 @@ func TestGemtext(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	var two pageWriter
-	if (&page{Title: "Title"}).gemtext(&two, "# Title\n# Other\n"); two.String() != "<h2>Other</h2>\n" {
+	if (&page{Title: "Title"}).gemtext(&two,
+		"# Title\n# Other\n"); two.String() != "<h2>Other</h2>\n" {
 		t.Error(two.String())
 	}
-	for text, hidden := range map[string]bool{"Title\nmore": true, "# Title\nTitle\n": false, "a\n# Title\n": false} {
+	for text, hidden := range map[string]bool{"Title\nmore": true, "# Title\nTitle\n": false,
+		"a\n# Title\n": false} {
 		p := &page{Title: "Title"}
 		if p.gemtext(&pageWriter{}, text); p.Hidden != hidden {
 			t.Errorf("gemtext %q: the heading of the page is hidden: %v", text, p.Hidden)
@@ -89,12 +95,14 @@ func TestGemtext(t *testing.T) {
 			t.Errorf("Markdown %q: the heading of the page is hidden: %v", text, p.Hidden)
 		}
 	}
-	line := rapid.OneOf(rapid.StringMatching("(=>|#|\\*|>|```)? ?[<>\"&a-z:/ ]{0,20}"), rapid.String())
+	line := rapid.OneOf(rapid.StringMatching("(=>|#|\\*|>|```)? ?[<>\"&a-z:/ ]{0,20}"),
+		rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		var w pageWriter
 		(&page{}).gemtext(&w, strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, "lines"), "\n"))
 		for _, element := range []string{"ul", "pre", "blockquote", "p", "li"} {
-			if got := w.String(); strings.Count(got, "<"+element+">")+strings.Count(got, "<"+element+" ") != strings.Count(got, "</"+element+">") {
+			if got := w.String(); strings.Count(got, "<"+element+">")+
+				strings.Count(got, "<"+element+" ") != strings.Count(got, "</"+element+">") {
 				t.Fatalf("%s is not closed: %s", element, got)
 			}
 		}

@@ -26,23 +26,31 @@ func TestProse(t *testing.T) {
 	for text, want := range map[string]string{
 		"":        "",
 		"short\n": "short\n",
-		"See <https://e.org/a_(b)/c/d/e?f=g&h=i>, http://e.org/":             "[See <https://e.org/a_(b)/c/d/e?f=g&h=i>, http://e.org/]",
-		long + "\nand its end.\n":                                            "[" + long + " and its end.]\n",
-		long + "\n\n" + long + "\n":                                          "[" + long + "]\n\n[" + long + "]\n",
+		"See <https://e.org/a_(b)/c/d/e?f=g&h=i>, http://e.org/": "[See <https://e.org/a_(b)/c/d/e?f=g&h=i>, http://e.org/]",
+		long + "\nand its end.\n": "[" + long +
+			" and its end.]\n",
+		long + "\n\n" + long + "\n": "[" + long +
+			"]\n\n[" + long + "]\n",
 		"# A comment that is as long as lines of prose are\nUser-agent: *\n": "[# A comment that is as long as lines of prose are]\nUser-agent: *\n",
 		"Verses are short,\nand stay as\nthey were made.":                    "Verses are short,\nand stay as\nthey were made.",
-		"  * " + long + "\n    goes on.\n  * Another\n":                      "  [* " + long + " goes on.]\n  * Another\n",
-		"* " + long + "\n  - " + long + "\n  goes on.":                       "[* " + long + "]\n  [- " + long + "]\n  goes on.",
-		"  1. " + long + "\n     goes on.":                                   "  [1. " + long + " goes on.]",
-		"    " + long + "\nand flush after it.":                              "    [" + long + " and flush after it.]",
-		"A question?\n    " + long + "\n    goes on.":                        "A question?\n    [" + long + " goes on.]",
-		"                            A heading in the middle":                "[A heading in the middle]",
-		"2026-11-22                                  What it is about\n\nx":  "[2026-11-22 What it is about]\n\nx",
-		"x\n2026-11-22                               What it is about\n":     "same",
+		"  * " + long + "\n    goes on.\n  * Another\n": "  [* " + long +
+			" goes on.]\n  * Another\n",
+		"* " + long + "\n  - " + long + "\n  goes on.": "[* " + long +
+			"]\n  [- " + long + "]\n  goes on.",
+		"  1. " + long + "\n     goes on.": "  [1. " +
+			long + " goes on.]",
+		"    " + long + "\nand flush after it.": "    [" + long +
+			" and flush after it.]",
+		"A question?\n    " + long + "\n    goes on.": "A question?\n    [" +
+			long + " goes on.]",
+		"                            A heading in the middle":               "[A heading in the middle]",
+		"2026-11-22                                  What it is about\n\nx": "[2026-11-22 What it is about]\n\nx",
+		"x\n2026-11-22                               What it is about\n":    "same",
 		"name             what it is, in a table with columns\n" +
 			"other            the next line of this table, as wide": "name             what it is, in a table with columns\n" +
 			"other            the next line of this table, as wide",
-		`/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\` + "\n" + `\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/`: "same",
+		`/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\/_\` + "\n" +
+			`\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/\_/`: "same",
 	} {
 		if want == "same" {
 			want = text
@@ -58,7 +66,9 @@ func TestProse(t *testing.T) {
 
 // Most of the manual is prose, and none of its tables.
 func TestProseOfManual(t *testing.T) {
-	for name, want := range map[string]bool{"manual/pubnix.txt": false, "phlog/2026-09-06-why-gopher.txt": false, "tables/selectors.txt": true, "tables/item-types.txt": true} {
+	for name, want := range map[string]bool{"manual/pubnix.txt": false,
+		"phlog/2026-09-06-why-gopher.txt": false, "tables/selectors.txt": true,
+		"tables/item-types.txt": true} {
 		text, err := os.ReadFile("../../../content/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +83,8 @@ func TestProseOfManual(t *testing.T) {
 // Whatever a text is, its pieces are the text.
 func TestPiecesAreTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		line := rapid.OneOf(rapid.StringMatching(`( {0,6}|\* |- |1\. )([a-z]{1,9}[ .]{1,3}){0,12}`), rapid.String(), rapid.Just(""))
+		line := rapid.OneOf(rapid.StringMatching(`( {0,6}|\* |- |1\. )([a-z]{1,9}[ .]{1,3}){0,12}`),
+			rapid.String(), rapid.Just(""))
 		text := strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, "lines"), "\n")
 		var b strings.Builder
 		for _, p := range inPieces(text).Pieces {

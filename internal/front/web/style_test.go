@@ -20,12 +20,15 @@ var (
 func palettes(theme string) map[string]map[string]string {
 	style := comment.ReplaceAllString(baseStyle+theme, "")
 	all := map[string]map[string]string{"light": {}, "dark": {}, "print": {}}
-	for _, part := range strings.Split(strings.ReplaceAll(style, ":root:root", ":root"), ":root{")[1:] {
+	for _, part := range strings.Split(strings.ReplaceAll(style, ":root:root", ":root"),
+		":root{")[1:] {
 		body, _, _ := strings.Cut(part, "}")
 		before := style[:strings.Index(strings.ReplaceAll(style, ":root:root", ":root"), part)]
 		for _, m := range variable.FindAllStringSubmatch(body, -1) {
-			dark := strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(before, ":root{")), "(prefers-color-scheme:dark){")
-			printed := strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(before, ":root{")), "@media print{")
+			dark := strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(before, ":root{")),
+				"(prefers-color-scheme:dark){")
+			printed := strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(before, ":root{")),
+				"@media print{")
 			for name, colors := range all {
 				if !printed && (!dark || name == "dark") || printed && name == "print" {
 					colors[m[1]] = m[2]
@@ -68,7 +71,8 @@ func luminance(t *testing.T, color string) float64 {
 // TestContrast: every color that text may have stands out from every background it may have,
 // in each theme, light and dark, and on paper.
 func TestContrast(t *testing.T) {
-	for name, theme := range map[string]string{"plain": "", "paper": paperStyle, "terminal": terminalStyle} {
+	for name, theme := range map[string]string{"plain": "", "paper": paperStyle,
+		"terminal": terminalStyle} {
 		for mode, colors := range palettes(theme) {
 			if colors["fg"] == "" || colors["c15"] == "" {
 				t.Fatalf("%s, %s: the colors were not found: %v", name, mode, colors)
@@ -76,7 +80,8 @@ func TestContrast(t *testing.T) {
 			if mode == "print" {
 				continue // a page on paper has no theme but that of the next lines
 			}
-			pairs := [][2]string{{"fg", "bg"}, {"dim", "bg"}, {"link", "bg"}, {"seen", "bg"}, {"fg", "soft"}, {"dim", "soft"}, {"link", "soft"}, {"fg", "mark"}}
+			pairs := [][2]string{{"fg", "bg"}, {"dim", "bg"}, {"link", "bg"}, {"seen", "bg"},
+				{"fg", "soft"}, {"dim", "soft"}, {"link", "soft"}, {"fg", "mark"}}
 			for i := range 16 {
 				pairs = append(pairs, [2]string{fmt.Sprintf("c%d", i), "bg"})
 			}

@@ -50,8 +50,9 @@ func TestOneTitle(t *testing.T) {
 	s.write("t/2026-05-06-d.txt", "2026-05-06   A day\n\nBody.\n")
 	s.write("t/url.txt", "See https://e.org/ first.\n\nMore.\n")
 	for path, want := range map[string][]string{
-		"/t/":                 {"<h1>The title</h1>", "!<pre", "Words."},
-		"/t/dated.txt":        {`<h1 class="hidden">A label</h1>`, "Title: A label\n=======\n", "Body."},
+		"/t/": {"<h1>The title</h1>", "!<pre", "Words."},
+		"/t/dated.txt": {`<h1 class="hidden">A label</h1>`,
+			"Title: A label\n=======\n", "Body."},
 		"/u/":                 {"<h1>The title</h1>", "!=====", "Words."},
 		"/mid/":               {`<h1 class="hidden">The title</h1>`, "Welcome to"},
 		"/v/":                 {"<h1>The title</h1>", "drawn"},
@@ -61,14 +62,19 @@ func TestOneTitle(t *testing.T) {
 		"/t/matter.md":        {"<h1>Front</h1>", "!date", "More."},
 		"/t/long.txt":         {"<h1>long.txt</h1>", long + "end."},
 		"/t/2026-05-06-d.txt": {`<h1 class="hidden">A day</h1>`, "!<time", "2026-05-06   A day"},
-		"/t/url.txt":          {`<h1 class="hidden">See https://e.org/ first.</h1>`, `See <a href="https://e.org/"`, "More."},
-		"/t/2026-03-04-x.md":  {"<h1>A walk</h1>", "!<h2", `<time datetime="2026-03-04">`, "<p>Text.</p>"},
+		"/t/url.txt": {`<h1 class="hidden">See https://e.org/ first.</h1>`,
+			`See <a href="https://e.org/"`, "More."},
+		"/t/2026-03-04-x.md": {"<h1>A walk</h1>", "!<h2", `<time datetime="2026-03-04">`,
+			"<p>Text.</p>"},
 	} {
 		_, page := s.get(path)
-		s.holds(path, page, "<title>"+strings.NewReplacer("<h1>", "", "</h1>", "", `<h1 class="hidden">`, "").Replace(want[0])+"</title>")
+		s.holds(path, page, "<title>"+
+			strings.NewReplacer("<h1>", "", "</h1>", "", `<h1 class="hidden">`,
+				"").Replace(want[0])+"</title>")
 		s.holds(path, mainOf(page), want...)
 		shown := strings.Count(mainOf(page), "The title")
-		if strings.Count(page, "<h1") != 1 || path == "/t/" && shown != 1 || path == "/v/" && shown != 1 {
+		if strings.Count(page, "<h1") != 1 || path == "/t/" && shown != 1 ||
+			path == "/v/" && shown != 1 {
 			t.Errorf("%s: a title %d times:\n%s", path, shown, mainOf(page))
 		}
 	}
@@ -77,14 +83,18 @@ func TestOneTitle(t *testing.T) {
 // What lies around a dated text: its directory, and what its menu links before and after it.
 func TestNeighbors(t *testing.T) {
 	s := start(t, nil)
-	s.write("log/gophermap", "!The log\n0Third\t2026-03-03.txt\n0About\tabout.txt\n9Zip\t2026-01-15.zip\n0Far\t/phlog/2026-01-02.txt\n0First\t2026-01-01.txt\n0Second\t2026-02-02.txt\n")
+	s.write("log/gophermap",
+		"!The log\n0Third\t2026-03-03.txt\n0About\tabout.txt\n9Zip\t2026-01-15.zip\n0Far\t/phlog/2026-01-02.txt\n0First\t2026-01-01.txt\n0Second\t2026-02-02.txt\n")
 	for _, name := range []string{"2026-01-01", "2026-02-02", "2026-02-20-draft", "2026-03-03"} {
 		s.write("log/"+name+".txt", "x\n")
 	}
 	for path, want := range map[string][]string{
-		"/log/2026-01-01.txt":       {"!rel=\"prev\"", `rel="next" href="/log/2026-02-02.txt"`, "Newer</span> Second", `rel="up" href="/log/"`, "Up</span> The log"},
-		"/log/2026-02-02.txt":       {`rel="prev" href="/log/2026-01-01.txt"`, `rel="next" href="/log/2026-03-03.txt"`, "Older</span> First"},
-		"/log/2026-03-03.txt":       {`rel="prev" href="/log/2026-02-02.txt"`, `!rel="next"`, "!draft"},
+		"/log/2026-01-01.txt": {"!rel=\"prev\"", `rel="next" href="/log/2026-02-02.txt"`,
+			"Newer</span> Second", `rel="up" href="/log/"`, "Up</span> The log"},
+		"/log/2026-02-02.txt": {`rel="prev" href="/log/2026-01-01.txt"`,
+			`rel="next" href="/log/2026-03-03.txt"`, "Older</span> First"},
+		"/log/2026-03-03.txt": {`rel="prev" href="/log/2026-02-02.txt"`,
+			`!rel="next"`, "!draft"},
 		"/log/2026-02-20-draft.txt": {"!rel=\"prev\"", "!rel=\"next\"", `rel="up"`},
 		"/":                         {`!rel="up"`, "!class=\"turn\""},
 		"/a.txt":                    {`rel="up" href="/"`, `href="/a.txt?raw"`},
@@ -100,7 +110,8 @@ func TestNeighbors(t *testing.T) {
 func TestDeniedIsNotShown(t *testing.T) {
 	s := start(t, nil)
 	s.write("log/gophermap", "!The log\n*\n")
-	for day, title := range map[string]string{"01": "First", "02": "Whisper", "03": "Third", "04": "Fourth"} {
+	for day, title := range map[string]string{"01": "First", "02": "Whisper", "03": "Third",
+		"04": "Fourth"} {
 		s.write("log/2026-01-"+day+".txt", title+"\n")
 	}
 	s.write("shut/gophermap", "!Whispers\n*\n")
@@ -108,10 +119,15 @@ func TestDeniedIsNotShown(t *testing.T) {
 	s.write("shut/2026-02-01.txt", "One\n")
 	s.write("shut/2026-02-02.txt", "Two\n")
 	s.write(".robots", "Disallow: /log/2026-01-02.txt\nDisallow: /shut/\nAllow: /shut/open.txt\n")
-	treetest.Eventually(func() bool { _, robots := s.get("/robots.txt"); return strings.Contains(robots, "open.txt") })
+	treetest.Eventually(func() bool {
+		_, robots := s.get("/robots.txt")
+		return strings.Contains(robots, "open.txt")
+	})
 	for path, want := range map[string][]string{
-		"/log/2026-01-01.txt":  {"!2026-01-02", "!Whisper", "Newer</span> Third", "Up</span> The log"},
-		"/log/2026-01-03.txt":  {"!2026-01-02", "!Whisper", "Older</span> First", "Newer</span> Fourth"},
+		"/log/2026-01-01.txt": {"!2026-01-02", "!Whisper", "Newer</span> Third",
+			"Up</span> The log"},
+		"/log/2026-01-03.txt": {"!2026-01-02", "!Whisper", "Older</span> First",
+			"Newer</span> Fourth"},
 		"/log/2026-01-02.txt":  {"Whisper", "Older</span> First", "Newer</span> Third"},
 		"/shut/open.txt":       {"!Whispers", "Up</span> shut", "An open text"},
 		"/shut/2026-02-01.txt": {"Up</span> Whispers", "Newer</span> Two"},
@@ -156,8 +172,11 @@ func TestIcons(t *testing.T) {
 	s := start(t, nil)
 	s.write("i/gophermap", "0Text\ta.txt\n1Menu\t/phlog/\n5Zip\t/x.zip\nIPicture\t/p.png\nsSound\t/s.mp3\nhWeb\tURL:https://e.org/\n\n  drawn\n9  Zip too\t/x.zip\n")
 	_, page := s.get("/i/")
-	s.holds("/i/", page, `<li><a href="/i/a.txt">Text</a></li>`, `<li><a href="/phlog/">Menu</a></li>`, `Zip</a> <svg class="i" viewBox="0 0 16 16" role="img" aria-label="archive"`,
-		`aria-label="picture"`, `aria-label="sound"`, `aria-label="on another server"`, `<symbol id="i-sound"`, `  <a href="/x.zip">Zip too</a> <svg`, `!<symbol id="i-video"`)
+	s.holds("/i/", page, `<li><a href="/i/a.txt">Text</a></li>`,
+		`<li><a href="/phlog/">Menu</a></li>`,
+		`Zip</a> <svg class="i" viewBox="0 0 16 16" role="img" aria-label="archive"`,
+		`aria-label="picture"`, `aria-label="sound"`, `aria-label="on another server"`,
+		`<symbol id="i-sound"`, `  <a href="/x.zip">Zip too</a> <svg`, `!<symbol id="i-video"`)
 	for name := range icons {
 		if icons[name].name == "" || icons[name].path == "" {
 			t.Errorf("%s: %+v", name, icons[name])
@@ -181,10 +200,13 @@ func TestLongList(t *testing.T) {
 	s.write("long/gophermap", lines.String())
 	s.write("longer/gophermap", strings.Repeat("0Name\t/n.txt\n", 5500))
 	for path, want := range map[string][]string{
-		"/long/":             {"Name 0<", "Name 498<", "!Name 500<", `<a href="/long/?page=2">2</a>`, `<li aria-current="page">1</li>`, `<form class="find" action="/long/">`},
-		"/long/?page=3":      {"!Name 0<", "Name 1199<", `/long/?page=3">`},
-		"/long/?page=9999":   {"Name 1199<", `<li aria-current="page">3</li>`},
-		"/longer/?page=6":    {`<a href="/longer/">1</a>`, `!?page=2"`, `?page=3"`, `<li aria-current="page">6</li>`, `?page=9"`, `!?page=10"`, `?page=11"`},
+		"/long/": {"Name 0<", "Name 498<", "!Name 500<",
+			`<a href="/long/?page=2">2</a>`, `<li aria-current="page">1</li>`,
+			`<form class="find" action="/long/">`},
+		"/long/?page=3":    {"!Name 0<", "Name 1199<", `/long/?page=3">`},
+		"/long/?page=9999": {"Name 1199<", `<li aria-current="page">3</li>`},
+		"/longer/?page=6": {`<a href="/longer/">1</a>`, `!?page=2"`, `?page=3"`,
+			`<li aria-current="page">6</li>`, `?page=9"`, `!?page=10"`, `?page=11"`},
 		"/longer/?page=11":   {"<li>…</li>", "!<li>…</li>\n<li>…"},
 		"/long/?page=x":      {"Name 0<"},
 		"/long/?q=name+119":  {"12 results for", "Name 119<", "Name 1199<", "!Name 12<", "noindex"},
@@ -201,7 +223,8 @@ func TestLongList(t *testing.T) {
 		_, page := s.get(path)
 		s.holds(path, page, want...)
 	}
-	if _, page := s.get("/long/"); !strings.Contains(page, "Name 0<") || strings.Contains(page, "whole list") {
+	if _, page := s.get("/long/"); !strings.Contains(page, "Name 0<") ||
+		strings.Contains(page, "whole list") {
 		t.Error("the list of a search is kept for others")
 	}
 }
@@ -211,7 +234,10 @@ func TestFaults(t *testing.T) {
 	s := start(t, func(s *served) { s.pages.Search = true })
 	s.write("gophermap", "!The site\n")
 	for path, want := range map[string][]string{
-		"/nope":                        {`<a class="site" href="/">The site</a>`, "<h1>There is nothing at /nope</h1>", `<a href="/">Start page</a>, or <a href="/search">search</a>`, `role="search"`, `<html lang="en">`},
+		"/nope": {`<a class="site" href="/">The site</a>`,
+			"<h1>There is nothing at /nope</h1>",
+			`<a href="/">Start page</a>, or <a href="/search">search</a>`, `role="search"`,
+			`<html lang="en">`},
 		"/%1b%5b31m%3Cb%3E":            {"This is no path", "!<b>", "Start page"},
 		"/%3Cb%3E":                     {"There is nothing at /&lt;b&gt;"},
 		"/" + strings.Repeat("x", 500): {"There is nothing at /" + strings.Repeat("x", 79) + "..."},
@@ -228,14 +254,19 @@ func TestFaults(t *testing.T) {
 		if retry := res.Header.Get("Retry-After"); (retry != "") != (path == "/busy") {
 			t.Errorf("%s: try again after %q", path, retry)
 		}
-		if res.Header.Get("Robots-Tag") != "noindex" || res.Header.Get("X-Robots-Tag") != "noindex" {
+		if res.Header.Get("Robots-Tag") != "noindex" ||
+			res.Header.Get("X-Robots-Tag") != "noindex" {
 			t.Errorf("%s: %v", path, res.Header)
 		}
 	}
 	s.write("empty/.x", "")
 	s.write("empty.txt", "\n \n")
-	for path, want := range map[string]string{"/empty/": "This directory is empty.", "/empty.txt": "This text is empty."} {
-		if !treetest.Eventually(func() bool { _, page := s.get(path); return strings.Contains(page, want) }) {
+	for path, want := range map[string]string{"/empty/": "This directory is empty.",
+		"/empty.txt": "This text is empty."} {
+		if !treetest.Eventually(func() bool {
+			_, page := s.get(path)
+			return strings.Contains(page, want)
+		}) {
 			t.Errorf("%s: no %q", path, want)
 		}
 	}
@@ -245,14 +276,17 @@ func TestFaults(t *testing.T) {
 func TestOwnersTouch(t *testing.T) {
 	s := start(t, func(s *served) { s.host.Lang, s.pages.Theme = "pt-BR", "paper" })
 	_, page := s.get("/a.txt")
-	s.holds("/a.txt", page, `<html lang="pt-BR">`, string(looks["paper"].Style), `<link rel="icon" href="data:,">`, "!class=\"owner\"")
+	s.holds("/a.txt", page, `<html lang="pt-BR">`, string(looks["paper"].Style),
+		`<link rel="icon" href="data:,">`, "!class=\"owner\"")
 	s.write(".footer", "Kept by <Ann>\nsecond line\n")
 	s.write("favicon.png", "\x89PNG")
 	s.write(".robots", "License: https://e.org/l\nDisallow: /no/\n")
 	if !treetest.Eventually(func() bool {
 		res, page := s.get("/a.txt")
-		return strings.Contains(page, `<p class="owner">Kept by &lt;Ann&gt;</p>`) && strings.Contains(page, `<link rel="icon" href="/favicon.png">`) &&
-			!strings.Contains(page, "second line") && res.Header.Get("Link") == `<https://e.org/l>; rel="license"`
+		return strings.Contains(page, `<p class="owner">Kept by &lt;Ann&gt;</p>`) &&
+			strings.Contains(page, `<link rel="icon" href="/favicon.png">`) &&
+			!strings.Contains(page, "second line") &&
+			res.Header.Get("Link") == `<https://e.org/l>; rel="license"`
 	}) {
 		res, page := s.get("/a.txt")
 		t.Error(res.Header, page)
@@ -270,10 +304,13 @@ func TestGzip(t *testing.T) {
 	s.write("edge.txt", strings.Repeat("x\n", maxText/2))
 	s.write("huge.txt", strings.Repeat("x\n", maxText/2+1)) // which no page shows
 	s.write("short.txt", "short\n")
-	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true, "/edge.txt?raw": true, "/huge.txt": false, "/short.txt": true, "/short.txt?raw": false, "/p.png?raw": false, "/made.xml": true, "/made.xml?raw": true, "/big.bin": false} {
+	for path, want := range map[string]bool{"/long.txt": true, "/long.txt?raw": true,
+		"/edge.txt?raw": true, "/huge.txt": false, "/short.txt": true, "/short.txt?raw": false,
+		"/p.png?raw": false, "/made.xml": true, "/made.xml?raw": true, "/big.bin": false} {
 		whole, plain := s.get(path, "Accept-Encoding", "identity")
 		res, body := s.get(path, "Accept-Encoding", "br, gzip")
-		if got := res.Header.Get("Content-Encoding") == "gzip"; got != want || res.Header.Get("Content-Type") != whole.Header.Get("Content-Type") {
+		if got := res.Header.Get("Content-Encoding") == "gzip"; got != want ||
+			res.Header.Get("Content-Type") != whole.Header.Get("Content-Type") {
 			t.Errorf("%s: compressed: %v, want %v", path, got, want)
 			continue
 		}
@@ -284,18 +321,24 @@ func TestGzip(t *testing.T) {
 			if err != nil || string(text) != plain || res.ContentLength != int64(len(body)) {
 				t.Errorf("%s: %v, %d bytes, not the %d without", path, err, len(text), len(plain))
 			}
-			if again, _ := s.get(path, "Accept-Encoding", "gzip", "If-None-Match", res.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+			if again, _ := s.get(path, "Accept-Encoding", "gzip", "If-None-Match",
+				res.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
 				t.Errorf("%s: %d for the same", path, again.StatusCode)
 			}
 		}
-		if other, body := s.get(path, "Accept-Encoding", "gzip;q=0.5", "If-None-Match", `"other"`); (other.Header.Get("Content-Encoding") == "gzip") != want || other.ContentLength != int64(len(body)) {
-			t.Errorf("%s: %d bytes for one who has another, in a reply of %d: %v", path, len(body), other.ContentLength, other.Header)
+		if other, body := s.get(path, "Accept-Encoding", "gzip;q=0.5", "If-None-Match",
+			`"other"`); (other.Header.Get("Content-Encoding") == "gzip") != want ||
+			other.ContentLength != int64(len(body)) {
+			t.Errorf("%s: %d bytes for one who has another, in a reply of %d: %v", path, len(body),
+				other.ContentLength, other.Header)
 		}
-		if res, _ := s.get(path, "Accept-Encoding", "gzip;q=0"); res.Header.Get("Content-Encoding") != "" {
+		if res, _ := s.get(path, "Accept-Encoding",
+			"gzip;q=0"); res.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: compressed for one who does not take it", path)
 		}
 	}
-	if res, body := s.get("/long.txt?raw", "Accept-Encoding", "gzip", "Range", "bytes=0-3"); res.StatusCode != http.StatusPartialContent || body != "Caf\xe9" {
+	if res, body := s.get("/long.txt?raw", "Accept-Encoding", "gzip", "Range",
+		"bytes=0-3"); res.StatusCode != http.StatusPartialContent || body != "Caf\xe9" {
 		t.Errorf("a range: %d %q", res.StatusCode, body)
 	}
 }
@@ -306,7 +349,8 @@ func TestStream(t *testing.T) {
 	s := start(t, nil)
 	want := strings.Repeat("entry ", 50_000)
 	res, plain := s.get("/streamed.xml", "Accept-Encoding", "identity")
-	if plain != want || res.Header.Get("Content-Type") != "application/xml" || res.Header.Get("ETag") != "" {
+	if plain != want || res.Header.Get("Content-Type") != "application/xml" ||
+		res.Header.Get("ETag") != "" {
 		t.Errorf("%v, %d bytes", res.Header, len(plain))
 	}
 	_, body := s.get("/streamed.xml", "Accept-Encoding", "gzip")
@@ -315,7 +359,8 @@ func TestStream(t *testing.T) {
 	if text, err := io.ReadAll(z); err != nil || string(text) != want {
 		t.Errorf("in gzip: %v, %d bytes", err, len(text))
 	}
-	if res, err := browser.Head("http://" + s.addr + "/streamed.xml"); err != nil || res.StatusCode != http.StatusOK {
+	if res, err := browser.Head("http://" + s.addr + "/streamed.xml"); err != nil ||
+		res.StatusCode != http.StatusOK {
 		t.Errorf("HEAD: %v", err)
 	}
 	for _, coding := range []string{"identity", "gzip"} {
@@ -341,9 +386,11 @@ func TestStream(t *testing.T) {
 func TestFormsOfSearch(t *testing.T) {
 	s := start(t, func(s *served) { s.pages.Search = true })
 	_, page := s.get("/search?q=x")
-	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", `<p class="info">Here:<`, "!<form", "!Again", `A text</a> <span class="kind">/a.txt</span><p>a <mark>word</mark> of *it*</p></li>`)
+	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", `<p class="info">Here:<`, "!<form",
+		"!Again", `A text</a> <span class="kind">/a.txt</span><p>a <mark>word</mark> of *it*</p></li>`)
 	_, page = s.get("/search")
-	s.holds("/search", mainOf(page), "<h1>Words</h1>", `<form action="/search"><label><span class="hidden">Words</span> <input`)
+	s.holds("/search", mainOf(page), "<h1>Words</h1>",
+		`<form action="/search"><label><span class="hidden">Words</span> <input`)
 }
 
 // The lines of a drawing meet; links without a box have room.
@@ -354,7 +401,9 @@ func TestArt(t *testing.T) {
 	s.write("list/gophermap", "!List\n\n0A    2026-01-02\t/a.txt\n")
 	s.write("box.txt", " ┌───┐\n └───┘\n")
 	s.write("mixed.txt", " ┌───┐\n └───┘\n\nA line of prose that is as long as lines of prose are.\n")
-	for path, want := range map[string]string{"/box.txt": `<pre class="art">`, "/mixed.txt": "<pre>", "/art/": `<pre tabindex="0" class="art">`, "/box/": `<pre tabindex="0" class="art">`, "/list/": `<pre tabindex="0">`} {
+	for path, want := range map[string]string{"/box.txt": `<pre class="art">`,
+		"/mixed.txt": "<pre>", "/art/": `<pre tabindex="0" class="art">`,
+		"/box/": `<pre tabindex="0" class="art">`, "/list/": `<pre tabindex="0">`} {
 		_, page := s.get(path)
 		s.holds(path, mainOf(page), want)
 	}
@@ -363,9 +412,11 @@ func TestArt(t *testing.T) {
 // Colors of maps are colors in pages, and are not sent to Gopher clients.
 func TestColorsOfMaps(t *testing.T) {
 	s := start(t, nil)
-	s.write("col/gophermap", "\x1b[31mRed\x1b[0m words\n\n  \x1b[32mgreen\x1b[0m  drawn\n0\x1b[33mlabel\x1b[0m\t/a.txt\n")
+	s.write("col/gophermap",
+		"\x1b[31mRed\x1b[0m words\n\n  \x1b[32mgreen\x1b[0m  drawn\n0\x1b[33mlabel\x1b[0m\t/a.txt\n")
 	_, page := s.get("/col/")
-	s.holds("/col/", mainOf(page), `<span class="c1">Red</span> words`, `  <span class="c2">green</span>  drawn`, `<a href="/a.txt">label</a>`, "!\x1b", "![31m")
+	s.holds("/col/", mainOf(page), `<span class="c1">Red</span> words`,
+		`  <span class="c2">green</span>  drawn`, `<a href="/a.txt">label</a>`, "!\x1b", "![31m")
 	s.write("col/x.txt", "\x1b]0;of a window\a\x1b[31mRed\x1b[0m\a text\n")
 	_, page = s.get("/col/x.txt")
 	s.holds("/col/x.txt", mainOf(page), `<span class="c1">Red</span> text`, "!of a window")

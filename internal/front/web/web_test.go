@@ -61,7 +61,9 @@ type observed struct{ ch chan server.Served }
 func (o *observed) Observe(s server.Served) { o.ch <- s }
 
 func serving(h http.Handler) func(*server.HTTPConn, *server.Request) error {
-	return (&HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) { return h, r }}).Serve
+	return (&HTTPServer{Site: func(r *server.Request, _ string) (http.Handler, *server.Request) {
+		return h, r
+	}}).Serve
 }
 
 // made answers beside the site.
@@ -76,21 +78,29 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 	case "/numbers":
 		a.Body, a.HTML = []byte("1 2 3"), "<svg></svg>"
 	case "/links":
-		a.Class, a.Type, a.Items = answer.Menu, menu.TypeMenu, []menu.Item{{Type: menu.TypeText, Label: "A", Selector: "/a.txt"}}
+		a.Class, a.Type, a.Items = answer.Menu, menu.TypeMenu,
+			[]menu.Item{{Type: menu.TypeText, Label: "A", Selector: "/a.txt"}}
 	case "/search":
-		a.Class, a.Items = answer.Question, []menu.Item{{Type: menu.TypeSearch, Label: "Words", Selector: "/search"}}
+		a.Class, a.Items = answer.Question,
+			[]menu.Item{{Type: menu.TypeSearch, Label: "Words", Selector: "/search"}}
 		if a.Prompt = "Words"; q.Request.Query != "" {
-			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again", append([]menu.Item{menu.Info("Found"), menu.Info("Here:"), {Type: menu.TypeText, Label: "A text (/a.txt)", Selector: "/a.txt"}, {Type: menu.TypeInfo, Below: true, Label: "a word of *it*", Hits: []menu.Hit{{From: 2, To: 6}}}}, a.Items...)
+			a.Class, a.Items[0].Label, a.Items = answer.Menu, "Again",
+				append([]menu.Item{menu.Info("Found"), menu.Info("Here:"),
+					{Type: menu.TypeText, Label: "A text (/a.txt)", Selector: "/a.txt"},
+					{Type: menu.TypeInfo, Below: true, Label: "a word of *it*",
+						Hits: []menu.Hit{{From: 2, To: 6}}}}, a.Items...)
 		}
 	case "/made.xml":
-		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"), "application/atom+xml"
+		a.Body, a.Media = []byte("<made>"+strings.Repeat("entry ", 300)+"</made>"),
+			"application/atom+xml"
 	case "/streamed.xml", "/cut.xml":
 		end := io.EOF
 		if a.Media = "application/xml"; q.Request.Selector == "/cut.xml" {
 			end = errors.New("the rest cannot be made")
 		}
 		a.Open = func(*answer.Asked) io.Reader {
-			return io.MultiReader(strings.NewReader(strings.Repeat("entry ", 50_000)), iotest.ErrReader(end))
+			return io.MultiReader(strings.NewReader(strings.Repeat("entry ", 50_000)),
+				iotest.ErrReader(end))
 		}
 	case "/busy":
 		return nil, &server.Error{Kind: server.Busy}
@@ -115,9 +125,12 @@ func unread(t *testing.T, change func(*served)) *served {
 	treetest.Write(t, dir, hole)
 	tree, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
-	host := &answer.Host{Site: tree, Cache: answer.NewCache(8 << 20), Beside: []answer.Source{made{}}}
-	s := &served{t: t, tree: tree, host: host, pages: &Pages{Host: host}, dir: dir, obs: &observed{make(chan server.Served, 1000)}}
-	s.srv = &server.Server{Handler: &gopher.Front{Host: host}, Host: "gopher.example", Port: 70, RequestTimeout: time.Hour, Observer: s.obs, HTTP: serving(s.pages)}
+	host := &answer.Host{Site: tree, Cache: answer.NewCache(8 << 20),
+		Beside: []answer.Source{made{}}}
+	s := &served{t: t, tree: tree, host: host, pages: &Pages{Host: host}, dir: dir,
+		obs: &observed{make(chan server.Served, 1000)}}
+	s.srv = &server.Server{Handler: &gopher.Front{Host: host}, Host: "gopher.example", Port: 70,
+		RequestTimeout: time.Hour, Observer: s.obs, HTTP: serving(s.pages)}
 	if change != nil {
 		change(s)
 	}
@@ -139,7 +152,9 @@ func (s *served) read() {
 	treetest.Must(s.t, err)
 }
 
-func portOfAddr(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
+func portOfAddr(addr string) string {
+	return addr[strings.LastIndexByte(addr, ':')+1:]
+}
 
 // write writes a file of the hole.
 func (s *served) write(name, text string) {
@@ -204,14 +219,18 @@ func TestPages(t *testing.T) {
 		"/%ff":                  {404, htmlText, "<h1>There is nothing at /"},
 	} {
 		res, body := s.get(path)
-		if res.StatusCode != want.status || res.Header.Get("Content-Type") != want.typ || !strings.Contains(body, want.holds) {
-			t.Errorf("%s: %d %s\n%s\nwant %d %s with %q", path, res.StatusCode, res.Header.Get("Content-Type"), body, want.status, want.typ, want.holds)
+		if res.StatusCode != want.status || res.Header.Get("Content-Type") != want.typ ||
+			!strings.Contains(body, want.holds) {
+			t.Errorf("%s: %d %s\n%s\nwant %d %s with %q", path, res.StatusCode,
+				res.Header.Get("Content-Type"), body, want.status, want.typ, want.holds)
 		}
-		if told := <-s.obs.ch; (told.Err != nil) != (want.status >= 400) || told.Status != want.status {
+		if told := <-s.obs.ch; (told.Err != nil) != (want.status >= 400) ||
+			told.Status != want.status {
 			t.Errorf("%s: the log is told %+v", path, told)
 		}
 		csp := res.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") || res.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if !strings.HasPrefix(csp, "default-src 'none'; ") || strings.Contains(csp, "script") ||
+			res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: header %v", path, res.Header)
 		}
 		if saved := res.Header.Get("Content-Disposition") == "attachment"; saved != (want.typ == "application/octet-stream" || want.typ == "application/zip") {
@@ -229,7 +248,9 @@ func TestPages(t *testing.T) {
 // What is drawn stands in a page for browsers only.
 func TestDrawn(t *testing.T) {
 	s := start(t, nil)
-	if res, body := s.get("/numbers"); !strings.Contains(body, "<svg></svg>") || !strings.Contains(body, "gopher://gopher.example/0/numbers") || res.Header.Get("Content-Security-Policy") != (&page{look: looks[""]}).csp() {
+	if res, body := s.get("/numbers"); !strings.Contains(body, "<svg></svg>") ||
+		!strings.Contains(body, "gopher://gopher.example/0/numbers") ||
+		res.Header.Get("Content-Security-Policy") != (&page{look: looks[""]}).csp() {
 		t.Errorf("%v\n%s", res.Header, body)
 	}
 	if _, body := s.get("/numbers", "Accept", "text/plain"); body != "1 2 3" {
@@ -247,23 +268,31 @@ func TestDrawn(t *testing.T) {
 func TestCanonical(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{
-		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/", "/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
-		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png", "/search%09two%20words": "/search?q=two+words", "/7/ask%09x": "/7/ask?q=x", "/7/ask?q=x": "/ask?q=x",
+		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/",
+		"/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
+		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png",
+		"/search%09two%20words": "/search?q=two+words", "/7/ask%09x": "/7/ask?q=x",
+		"/7/ask?q=x": "/ask?q=x",
 		// A stranger writes these into a link: no redirect leads to another site.
-		"/h/URL:https://e.example/": "", "/URL:https://e.example/": "", "/URL:javascript:alert(1)": "", "//no/%73ecret.txt": "/no/secret.txt", "//no": "/no/",
+		"/h/URL:https://e.example/": "", "/URL:https://e.example/": "",
+		"/URL:javascript:alert(1)": "", "//no/%73ecret.txt": "/no/secret.txt", "//no": "/no/",
 	} {
 		res, body := s.get(path)
-		if got := res.Header.Get("Location"); got != want || want != "" && res.StatusCode != http.StatusMovedPermanently {
+		if got := res.Header.Get("Location"); got != want ||
+			want != "" && res.StatusCode != http.StatusMovedPermanently {
 			t.Errorf("%s: %d to %q, want %q", path, res.StatusCode, got, want)
 		}
 		_ = body
 	}
 	for _, path := range []string{"/h/URL:https://e.example/", "/URL:https://e.example/"} {
-		if res, body := s.get(path); res.StatusCode != 200 || !strings.Contains(body, `<a href="https://e.example/"`) || res.Header.Get("X-Robots-Tag") != "noindex" {
+		if res, body := s.get(path); res.StatusCode != 200 ||
+			!strings.Contains(body, `<a href="https://e.example/"`) ||
+			res.Header.Get("X-Robots-Tag") != "noindex" {
 			t.Errorf("%s: %d\n%s", path, res.StatusCode, body)
 		}
 	}
-	if _, body := s.get("/a.txt"); !strings.Contains(body, `<link rel="canonical" href="http://gopher.example:`+portOfAddr(s.addr)+`/a.txt">`) ||
+	if _, body := s.get("/a.txt"); !strings.Contains(body,
+		`<link rel="canonical" href="http://gopher.example:`+portOfAddr(s.addr)+`/a.txt">`) ||
 		!strings.Contains(body, `<link rel="alternate" href="gopher://gopher.example/0/a.txt">`) {
 		t.Error(body)
 	}
@@ -299,11 +328,15 @@ func TestPolicyHeaders(t *testing.T) {
 		addressOnly bool
 		want        map[string][2]string
 	}{
-		{"", false, map[string][2]string{"/a.txt": {}, "/no/secret.txt": {"noindex"}, "/no/secret.txt?raw": {"noindex"}, "/no/": {"noindex"}, "/nowhere": {"noindex"}}},
+		{"", false, map[string][2]string{"/a.txt": {}, "/no/secret.txt": {"noindex"},
+			"/no/secret.txt?raw": {"noindex"}, "/no/": {"noindex"}, "/nowhere": {"noindex"}}},
 		{"User-agent: GPTBot\nDisallow: /\n", false, map[string][2]string{"/a.txt": {}}},
-		{usage, true, map[string][2]string{"/phlog/2026-01-02.txt": {"", "train-ai=n"}, "/a.txt": {}}},
-		{usage + "Index: deny\n", false, map[string][2]string{"/a.txt": {"noindex"}, "/phlog/": {"noindex", "train-ai=n"}, "/phlog/2026-01-02.txt": {"noindex", "train-ai=n"},
-			"/phlog/2026-01-02.txt?raw": {"noindex", "train-ai=n"}, "/ask": {"noindex"}}},
+		{usage, true, map[string][2]string{"/phlog/2026-01-02.txt": {"", "train-ai=n"},
+			"/a.txt": {}}},
+		{usage + "Index: deny\n", false,
+			map[string][2]string{"/a.txt": {"noindex"}, "/phlog/": {"noindex", "train-ai=n"},
+				"/phlog/2026-01-02.txt":     {"noindex", "train-ai=n"},
+				"/phlog/2026-01-02.txt?raw": {"noindex", "train-ai=n"}, "/ask": {"noindex"}}},
 	} {
 		if hole[".robots"] = test.robots; test.robots == "" {
 			delete(hole, ".robots")
@@ -312,10 +345,12 @@ func TestPolicyHeaders(t *testing.T) {
 		delete(hole, ".robots")
 		for path, want := range test.want {
 			res, body := s.get(path)
-			if got := [2]string{res.Header.Get("X-Robots-Tag"), res.Header.Get("Content-Usage")}; got != want || res.Header["Link"] != nil {
+			if got := [2]string{res.Header.Get("X-Robots-Tag"),
+				res.Header.Get("Content-Usage")}; got != want || res.Header["Link"] != nil {
 				t.Errorf("%q %s: %q, want %q", test.robots, path, got, want)
 			}
-			if meta := strings.Contains(body, `<meta name="robots" content="noindex">`); res.StatusCode == 200 && !strings.HasSuffix(path, "raw") && !test.addressOnly && meta != (want[0] != "") {
+			if meta := strings.Contains(body,
+				`<meta name="robots" content="noindex">`); res.StatusCode == 200 && !strings.HasSuffix(path, "raw") && !test.addressOnly && meta != (want[0] != "") {
 				t.Errorf("%q %s: noindex in the page: %v", test.robots, path, meta)
 			}
 		}
@@ -329,14 +364,18 @@ func TestRangesAndConditions(t *testing.T) {
 		t.Errorf("%d %q", res.StatusCode, body)
 	}
 	res, _ = s.get("/a.txt?raw")
-	if res, body := s.get("/a.txt?raw", "If-Modified-Since", res.Header.Get("Last-Modified")); res.StatusCode != http.StatusNotModified || body != "" {
+	if res, body := s.get("/a.txt?raw", "If-Modified-Since",
+		res.Header.Get("Last-Modified")); res.StatusCode != http.StatusNotModified || body != "" {
 		t.Errorf("%d %q", res.StatusCode, body)
 	}
 	res, _ = s.get("/")
-	if res, body := s.get("/", "If-None-Match", res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified || body != "" {
+	if res, body := s.get("/", "If-None-Match",
+		res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified || body != "" {
 		t.Errorf("%d %q", res.StatusCode, body)
 	}
-	if res, body := s.get("/a.txt", "Accept", "*/*"); res.Header.Get("Content-Type") != "text/plain; charset=windows-1252" || body != hole["a.txt"] || res.Header.Get("Vary") != "Accept, Accept-Encoding" {
+	if res, body := s.get("/a.txt", "Accept",
+		"*/*"); res.Header.Get("Content-Type") != "text/plain; charset=windows-1252" ||
+		body != hole["a.txt"] || res.Header.Get("Vary") != "Accept, Accept-Encoding" {
 		t.Errorf("who asks for no page gets %v %q", res.Header, body)
 	}
 }
@@ -365,14 +404,17 @@ func TestKeepAlive(t *testing.T) {
 		if err != nil {
 			t.Fatal(i, err)
 		}
-		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.Close != (i == maxRequests-1) {
+		if _, err := io.Copy(io.Discard, res.Body); err != nil ||
+			res.Close != (i == maxRequests-1) {
 			t.Fatal(i, err, res.Close)
 		}
 		told := <-s.obs.ch
-		if told.Selector != method+" /x.zip HTTP/1.1" || told.Err != nil || told.Bytes != int64(2*(1-i%2)) {
+		if told.Selector != method+" /x.zip HTTP/1.1" || told.Err != nil ||
+			told.Bytes != int64(2*(1-i%2)) {
 			t.Fatalf("%d: told %+v", i, told)
 		}
-		if told.Protocol != "http" || told.Host != "gopher.example" || told.Port != 70 || told.Remote.String() != c.LocalAddr().String() {
+		if told.Protocol != "http" || told.Host != "gopher.example" || told.Port != 70 ||
+			told.Remote.String() != c.LocalAddr().String() {
 			t.Fatalf("%d: told %+v", i, told)
 		}
 	}
@@ -401,7 +443,8 @@ func TestAbuse(t *testing.T) {
 		_ = c.(*net.TCPConn).CloseWrite()
 		got, _ := io.ReadAll(c)
 		_, status, _ := bytes.Cut(got, []byte(" "))
-		if !bytes.HasPrefix(status, []byte(want)) || want != "" && bytes.Contains(got, []byte("passwd")) {
+		if !bytes.HasPrefix(status, []byte(want)) ||
+			want != "" && bytes.Contains(got, []byte("passwd")) {
 			t.Errorf("%.60q: %.80q, want %s", request, got, want)
 		}
 		if told := <-s.obs.ch; want != "" && fmt.Sprint(told.HTTPStatus()) != want {
@@ -416,7 +459,8 @@ func TestAbuse(t *testing.T) {
 	treetest.Must(t, err)
 	_, _ = io.ReadAll(c)
 	first, second := <-s.obs.ch, <-s.obs.ch
-	if first.HTTPStatus() != 200 || second.HTTPStatus() != 400 || second.Selector != "-" || second.Kind() != server.BadRequest {
+	if first.HTTPStatus() != 200 || second.HTTPStatus() != 400 || second.Selector != "-" ||
+		second.Kind() != server.BadRequest {
 		t.Errorf("told %+v, then %+v", first, second)
 	}
 }
@@ -424,13 +468,17 @@ func TestAbuse(t *testing.T) {
 // refusing is an Admission that refuses everything.
 type refusing struct{}
 
-func (refusing) Admit(*server.Request) error   { return &server.Error{Kind: server.Busy} }
+func (refusing) Admit(*server.Request) error {
+	return &server.Error{Kind: server.Busy}
+}
 func (refusing) AdmitNow(*server.Request) bool { return false }
 
 // No error answers a request for robots.txt: the connection is closed without a byte.
 func TestRobotsIsNeverAnError(t *testing.T) {
 	for _, addressOnly := range []bool{false, true} {
-		s := start(t, func(s *served) { s.host.Admission, s.pages.AddressOnly = refusing{}, addressOnly })
+		s := start(t, func(s *served) {
+			s.host.Admission, s.pages.AddressOnly = refusing{}, addressOnly
+		})
 		for _, path := range []string{"/robots.txt", "/0/robots.txt", "/robots.txt?x"} {
 			c := s.dial()
 			say(t, c, "GET "+path+" HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n")
@@ -458,7 +506,8 @@ func TestRate(t *testing.T) {
 		say(t, c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
 		res, err := http.ReadResponse(r, nil)
 		treetest.Must(t, err)
-		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != want || (res.Header.Get("Retry-After") == "10") != (want == 429) {
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != want ||
+			(res.Header.Get("Retry-After") == "10") != (want == 429) {
 			t.Errorf("%d, %v, %v; want %d", res.StatusCode, err, res.Header, want)
 		}
 		if told := <-s.obs.ch; want == 429 && told.Kind() != server.TooMany {
@@ -524,11 +573,13 @@ func TestPanicIsOneRequestsError(t *testing.T) {
 			t.Fatal(path, err)
 		}
 		body, err := io.ReadAll(res.Body)
-		if (res.StatusCode == http.StatusInternalServerError) != (path == "/early") || (err != nil) != (path == "/late") {
+		if (res.StatusCode == http.StatusInternalServerError) != (path == "/early") ||
+			(err != nil) != (path == "/late") {
 			t.Errorf("%s: %s, %d bytes, %v", path, res.Status, len(body), err)
 		}
 		got := <-s.obs.ch
-		if !strings.HasPrefix(got.Selector, "GET "+path+" ") || (server.KindOf(got.Err) == server.Internal) != (path != "/") {
+		if !strings.HasPrefix(got.Selector, "GET "+path+" ") ||
+			(server.KindOf(got.Err) == server.Internal) != (path != "/") {
 			t.Errorf("%s: the log is told %+v", path, got)
 		}
 	}
@@ -611,7 +662,8 @@ func withTLS(t *testing.T) func(*served) {
 	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
 	treetest.Must(t, err)
 	return func(s *served) {
-		s.srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+		s.srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair},
+			NextProtos: []string{"h2", "http/1.1"}}
 	}
 }
 
@@ -641,7 +693,8 @@ func TestHTTP2(t *testing.T) {
 		t.Error(body)
 	}
 	named := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "localhost"}}}
-	for host, want := range map[string]int{"localhost": 200, "LOCALHOST:70": 200, "localhost.:70": 200} {
+	for host, want := range map[string]int{"localhost": 200, "LOCALHOST:70": 200,
+		"localhost.:70": 200} {
 		req, err := http.NewRequest(http.MethodGet, "https://"+s.addr+"/", nil)
 		treetest.Must(t, err)
 		req.Host = host
@@ -650,7 +703,8 @@ func TestHTTP2(t *testing.T) {
 		if err != nil || res.StatusCode != want {
 			t.Fatalf("%s: %v, want %d", host, err, want)
 		}
-		if body, err := io.ReadAll(res.Body); want == 200 && !strings.Contains(string(body), `rel="canonical" href="https://`) {
+		if body, err := io.ReadAll(res.Body); want == 200 &&
+			!strings.Contains(string(body), `rel="canonical" href="https://`) {
 			t.Errorf("%s: %v\n%s", host, err, body)
 		}
 	}
@@ -661,7 +715,8 @@ func TestHTTP2(t *testing.T) {
 // told at once how many it may have (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 section 6.5.2).
 func TestHTTP2Streams(t *testing.T) {
 	s := start(t, withTLS(t))
-	c, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	c, err := tls.Dial("tcp", s.addr,
+		&tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	treetest.Must(t, err)
 	defer func() { _ = c.Close() }()
 	say(t, c, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")

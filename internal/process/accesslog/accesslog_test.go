@@ -24,11 +24,14 @@ func TestLine(t *testing.T) {
 		served server.Served
 		want   string
 	}{
-		{server.Served{Protocol: "gopher", Host: "a.example", Port: 70, Selector: "/phlog/", Remote: client, Bytes: 1234},
+		{server.Served{Protocol: "gopher", Host: "a.example", Port: 70, Selector: "/phlog/",
+			Remote: client, Bytes: 1234},
 			`a.example:70 192.0.2.7 gopher - [20/Nov/2026:12:39:30 +0100] "/phlog/" 200 1234 "-" "-"`},
 		{server.Served{Selector: "", Err: &server.Error{Kind: server.BadRequest}},
 			`-:0 - - - [20/Nov/2026:12:39:30 +0100] "" 400 - "-" "-"`},
-		{server.Served{Protocol: "http", Host: "a.example", Port: 70, Selector: "GET /x HTTP/1.1", Remote: client, Bytes: 27, Err: server.ErrNotFound, Agent: "A \"B\"/1", Referer: "https://b.example/\n"},
+		{server.Served{Protocol: "http", Host: "a.example", Port: 70, Selector: "GET /x HTTP/1.1",
+			Remote: client, Bytes: 27, Err: server.ErrNotFound, Agent: "A \"B\"/1",
+			Referer: "https://b.example/\n"},
 			`a.example:70 192.0.2.7 http - [20/Nov/2026:12:39:30 +0100] "GET /x HTTP/1.1" 404 27 "https://b.example/\x0a" "A \"B\"/1"`},
 		{server.Served{Selector: "/x", Remote: client, Err: &server.Error{Kind: server.Gone}},
 			`-:0 192.0.2.7 - - [20/Nov/2026:12:39:30 +0100] "/x" 499 - "-" "-"`},
@@ -41,8 +44,10 @@ func TestLine(t *testing.T) {
 			t.Errorf("got  %swant %s", got, c.want)
 		}
 	}
-	named := server.Served{Host: "a.example", Port: 70, Remote: client, Agent: "Ann's browser", Referer: "https://b.example/ann"}
-	if got := line(named, at, None); strings.Contains(strings.ToLower(got), "ann") || strings.Contains(got, "192") {
+	named := server.Served{Host: "a.example", Port: 70, Remote: client, Agent: "Ann's browser",
+		Referer: "https://b.example/ann"}
+	if got := line(named, at, None); strings.Contains(strings.ToLower(got), "ann") ||
+		strings.Contains(got, "192") {
 		t.Errorf("without addresses: %s", got)
 	}
 }
@@ -79,7 +84,8 @@ func TestIPs(t *testing.T) {
 		{"fe80::1%eth0", "fe80::1%eth0", "fe80::"},
 	} {
 		a := netip.MustParseAddr(c.addr)
-		if got := [3]string{Full.Name(a), Masked.Name(a), None.Name(a)}; got != [3]string{c.full, c.masked, "-"} {
+		if got := [3]string{Full.Name(a), Masked.Name(a), None.Name(a)}; got != [3]string{c.full,
+			c.masked, "-"} {
 			t.Errorf("%s: %q", c.addr, got)
 		}
 	}
@@ -103,10 +109,14 @@ func TestRotate(t *testing.T) {
 	treetest.Must(t, os.Rename(name, name+".1"))
 	l.Reopen()
 	// What comes after Reopen may still go to the old file.
-	treetest.Until(t, "the log is opened again", func() bool { _, err := os.Stat(name); return err == nil })
+	treetest.Until(t, "the log is opened again", func() bool {
+		_, err := os.Stat(name)
+		return err == nil
+	})
 	l.Observe(server.Served{Selector: "/after", Remote: client})
 	l.Close()
-	if got := read(t, name+".1"); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"/before"`) {
+	if got := read(t, name+".1"); strings.Count(got, "\n") != 1 ||
+		!strings.Contains(got, `"/before"`) {
 		t.Errorf("the old file: %q", got)
 	}
 	if got := read(t, name); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"/after"`) {

@@ -42,7 +42,8 @@ type world struct {
 func newWorld(t *testing.T, mode Mode, rules string) *world {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{".robots": rules, "a.txt": "a", "b.txt": "b", "private/p.txt": "p"} {
+	for name, text := range map[string]string{".robots": rules, "a.txt": "a", "b.txt": "b",
+		"private/p.txt": "p"} {
 		path := filepath.Join(dir, name)
 		treetest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		treetest.Must(t, os.WriteFile(path, []byte(text), 0o644))
@@ -55,14 +56,16 @@ func newWorld(t *testing.T, mode Mode, rules string) *world {
 	}
 	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
 	w.Enforcer = &Enforcer{Mode: mode, Site: s, now: func() time.Time { return w.now }}
-	w.front = &gopher.Front{Host: &answer.Host{Site: s, Cache: answer.NewCache(1 << 20), Admission: w.Enforcer}}
+	w.front = &gopher.Front{Host: &answer.Host{Site: s, Cache: answer.NewCache(1 << 20),
+		Admission: w.Enforcer}}
 	return w
 }
 
 // ask asks as a client, and returns what it gets.
 func (w *world) ask(from, sel string) string {
 	w.t.Helper()
-	req := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "h", Port: 70, Remote: netip.AddrPortFrom(netip.MustParseAddr(from), 1)}
+	req := &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "h", Port: 70,
+		Remote: netip.AddrPortFrom(netip.MustParseAddr(from), 1)}
 	if a, ok := w.front.Quick(req); ok {
 		return string(a.Body)
 	}
@@ -93,7 +96,8 @@ func TestNobodyElseIsTouched(t *testing.T) {
 func TestPoliteRobot(t *testing.T) {
 	w := newWorld(t, Refuse, "Crawl-delay: 10\nVisit-time: 0600-1800\nDisallow: /private/\n")
 	for range 24 * 6 {
-		if got := w.ask(crawler, "0/robots.txt"); !strings.HasPrefix(got, "#") && !strings.HasPrefix(got, "User-agent") {
+		if got := w.ask(crawler, "0/robots.txt"); !strings.HasPrefix(got, "#") &&
+			!strings.HasPrefix(got, "User-agent") {
 			t.Fatalf("robots.txt: %q", got)
 		}
 		for range 5 {
@@ -155,21 +159,32 @@ func TestWhoIsARobot(t *testing.T) {
 		asks  []string
 		robot bool
 	}{
-		"an administrator":                {[]string{"robots.txt"}, false},
-		"an administrator who looks on":   {append([]string{"robots.txt", "/"}, many(19, "/a.txt")...), false},
-		"a crawler":                       {append([]string{"robots.txt", "/"}, many(20, "/a.txt")...), true},
-		"a slow reader":                   {append(append([]string{"robots.txt"}, many(20, "/a.txt")...), "11", "/a.txt"), false},
-		"a reader who followed a link":    {append([]string{"/", "robots.txt"}, many(200, "/a.txt")...), false},
-		"that reader, and denied texts":   {append([]string{"/", "robots.txt"}, many(50, "/private/p.txt")...), false},
-		"a reader of yesterday":           {append([]string{"/", "70", "robots.txt"}, many(21, "/a.txt")...), true},
-		"a browser that a page sends":     {many(20, "robots.txt"), false},
-		"who fetches it twice":            {[]string{"/", "robots.txt", "/a.txt", "robots.txt", "/a.txt"}, false},
-		"who makes up a menu":             {append([]string{"/nothing-there/", "robots.txt"}, many(21, "/a.txt")...), true},
-		"who makes up a menu later":       {append([]string{"robots.txt", "/nothing-there/", "robots.txt"}, many(21, "/a.txt")...), true},
-		"who reads a menu later":          {append([]string{"robots.txt", "/private/", "robots.txt"}, many(21, "/a.txt")...), false},
-		"who goes on past refusals":       {append([]string{"robots.txt"}, denied...), true},
-		"who does not go on":              {append([]string{"robots.txt"}, denied[:4]...), false},
-		"who is told about it":            {append([]string{"/about-robots"}, many(100, "/a.txt")...), false},
+		"an administrator": {[]string{"robots.txt"}, false},
+		"an administrator who looks on": {append([]string{"robots.txt", "/"},
+			many(19, "/a.txt")...), false},
+		"a crawler": {append([]string{"robots.txt", "/"},
+			many(20, "/a.txt")...), true},
+		"a slow reader": {append(append([]string{"robots.txt"},
+			many(20, "/a.txt")...), "11", "/a.txt"), false},
+		"a reader who followed a link": {append([]string{"/", "robots.txt"},
+			many(200, "/a.txt")...), false},
+		"that reader, and denied texts": {append([]string{"/", "robots.txt"},
+			many(50, "/private/p.txt")...), false},
+		"a reader of yesterday": {append([]string{"/", "70", "robots.txt"},
+			many(21, "/a.txt")...), true},
+		"a browser that a page sends": {many(20, "robots.txt"), false},
+		"who fetches it twice": {[]string{"/", "robots.txt", "/a.txt", "robots.txt",
+			"/a.txt"}, false},
+		"who makes up a menu": {append([]string{"/nothing-there/", "robots.txt"},
+			many(21, "/a.txt")...), true},
+		"who makes up a menu later": {append([]string{"robots.txt", "/nothing-there/",
+			"robots.txt"}, many(21, "/a.txt")...), true},
+		"who reads a menu later": {append([]string{"robots.txt", "/private/",
+			"robots.txt"}, many(21, "/a.txt")...), false},
+		"who goes on past refusals": {append([]string{"robots.txt"}, denied...), true},
+		"who does not go on":        {append([]string{"robots.txt"}, denied[:4]...), false},
+		"who is told about it": {append([]string{"/about-robots"},
+			many(100, "/a.txt")...), false},
 		"a reader who never has the file": {many(100, "/private/p.txt"), false},
 	} {
 		w := newWorld(t, Refuse, "Crawl-delay: 10\nDisallow: /private/\n")
@@ -178,7 +193,8 @@ func TestWhoIsARobot(t *testing.T) {
 				w.now = w.now.Add(time.Duration(n) * time.Minute)
 				continue
 			}
-			if got := w.ask(crawler, sel); strings.HasPrefix(name, "that reader") && got == "forbidden" {
+			if got := w.ask(crawler, sel); strings.HasPrefix(name, "that reader") &&
+				got == "forbidden" {
 				t.Errorf("%s is refused", name)
 			}
 		}
@@ -191,7 +207,8 @@ func TestWhoIsARobot(t *testing.T) {
 // TestEmbedded: a page elsewhere can make a browser load the file as a part of it.
 func TestEmbedded(t *testing.T) {
 	w := newWorld(t, Refuse, "Disallow: /private/\n")
-	r := &server.Request{RequestLine: selector.RequestLine{Selector: "/robots.txt"}, Embedded: true, Remote: netip.AddrPortFrom(netip.MustParseAddr(person), 1)}
+	r := &server.Request{RequestLine: selector.RequestLine{Selector: "/robots.txt"}, Embedded: true,
+		Remote: netip.AddrPortFrom(netip.MustParseAddr(person), 1)}
 	if err := w.Admit(r); err != nil || !w.AdmitNow(r) {
 		t.Errorf("it is refused: %v", err)
 	}
@@ -256,7 +273,8 @@ func TestTheFileItGot(t *testing.T) {
 
 func TestSpared(t *testing.T) {
 	w := newWorld(t, Refuse, "Disallow: /\n")
-	w.Spare = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::5/128")}
+	w.Spare = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"),
+		netip.MustParsePrefix("2001:db8::5/128")}
 	for _, from := range []string{crawler, "2001:db8::5", "::ffff:192.0.2.9"} {
 		w.ask(from, "robots.txt")
 		for range 5 {
@@ -279,7 +297,8 @@ func TestBlockIsOneClient(t *testing.T) {
 	for range 3 {
 		w.ask("fc00:dead:beef:4dad::1:2", "robots.txt") // of Tor: each circuit is a client
 	}
-	for from, want := range map[string]string{"2001:db8:1:a9::3": "forbidden", "2001:db8:1:1b9::3": "p", "fc00:dead:beef:4dad::1:3": "p"} {
+	for from, want := range map[string]string{"2001:db8:1:a9::3": "forbidden",
+		"2001:db8:1:1b9::3": "p", "fc00:dead:beef:4dad::1:3": "p"} {
 		if got := w.ask(from, "/private/p.txt"); got != want {
 			t.Errorf("from %s: %q, want %q", from, got, want)
 		}

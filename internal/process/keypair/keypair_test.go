@@ -16,8 +16,10 @@ import (
 // hello is what a client with TLS 1.3 sends to reach a name.
 func hello(name string) *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{
-		ServerName: name, SupportedVersions: []uint16{tls.VersionTLS13}, CipherSuites: []uint16{tls.TLS_AES_128_GCM_SHA256},
-		SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, SupportedCurves: []tls.CurveID{tls.CurveP256},
+		ServerName: name, SupportedVersions: []uint16{tls.VersionTLS13},
+		CipherSuites:     []uint16{tls.TLS_AES_128_GCM_SHA256},
+		SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
+		SupportedCurves:  []tls.CurveID{tls.CurveP256},
 	}
 }
 
@@ -105,7 +107,8 @@ func TestSelfSignedIsKept(t *testing.T) {
 		}
 	}
 	treetest.Must(t, os.Remove(f.Key))
-	if err := s.Add(made(t, dir, "a.example")); err == nil || !strings.Contains(err.Error(), f.Key) {
+	if err := s.Add(made(t, dir, "a.example")); err == nil ||
+		!strings.Contains(err.Error(), f.Key) {
 		t.Errorf("half a pair: %v", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // Nothing from outside reaches a terminal that shows the log but what can be
 // seen, and nothing of it is lost.
 func TestLogHidesNothing(t *testing.T) {
-	for _, selector := range []string{"/plain", "/é \U0001f439", "/\x1b[31m\x7f\"", "/\u009b31m\u202e\u2028x\U000e0001"} {
+	for _, selector := range []string{"/plain", "/é \U0001f439", "/\x1b[31m\x7f\"",
+		"/\u009b31m\u202e\u2028x\U000e0001"} {
 		var out strings.Builder
 		w := &lossy.Writer{To: &out, Form: terminal.JSON}
 		slog.New(slog.NewJSONHandler(w, nil)).Info("request", "selector", selector)

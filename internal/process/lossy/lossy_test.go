@@ -16,7 +16,11 @@ func TestStuck(t *testing.T) {
 	var out strings.Builder
 	begun, free := make(chan bool, 16), make(chan bool)
 	told := int64(0)
-	w := &Writer{To: writerFunc(func(p []byte) (int, error) { begun <- true; <-free; return out.Write(p) })}
+	w := &Writer{To: writerFunc(func(p []byte) (int, error) {
+		begun <- true
+		<-free
+		return out.Write(p)
+	})}
 	w.Tell = func(lost int64, err error) { told += lost }
 	line := []byte(strings.Repeat("x", 1<<20-1) + "\n")
 	_, _ = w.Write(line)
@@ -53,7 +57,8 @@ func TestLostAreCounted(t *testing.T) {
 	})
 	const line = "a whole line\n"
 	written := int64(0)
-	for i, r := range []int{0, len(line) / 2, 0, len(line) + 5, 1, 10 * len(line), 2*len(line) - 1} {
+	for i, r := range []int{0, len(line) / 2, 0, len(line) + 5, 1, 10 * len(line),
+		2*len(line) - 1} {
 		room = r
 		before := w.Lost()
 		_, _ = w.Write([]byte(line + line + line))
@@ -66,7 +71,8 @@ func TestLostAreCounted(t *testing.T) {
 			}
 		}
 		if whole != written {
-			t.Errorf("write %d: %d whole lines, but %d were not counted as lost:\n%s", i, whole, written, file)
+			t.Errorf("write %d: %d whole lines, but %d were not counted as lost:\n%s", i,
+				whole, written, file)
 		}
 	}
 	if told != 1 {

@@ -102,10 +102,16 @@ func TestServe(t *testing.T) {
 			continue
 		}
 		for _, line := range []string{
-			`gophd_build_info{version="1.2.3"} 1`, `gophd_requests_total{host="a.example",outcome="not_found",protocol="gemini"} 1`,
-			`gophd_requests_total{host="a.example",outcome="ok",protocol="gopher"} 0`, `gophd_response_bytes_total{host="a.example"} 29`, `gophd_connections{state="reading"} 0`,
-			`gophd_refused_total{reason="rate_limit"} 0`, `gophd_reports{host="a.example",severity="error"} 0`,
-			`gophd_last_reload_timestamp_seconds{host="a.example"} 1000`, `gophd_last_reload_duration_seconds{host="a.example"} 0.25`, `gophd_reloads_total{host="a.example"} 1`,
+			`gophd_build_info{version="1.2.3"} 1`,
+			`gophd_requests_total{host="a.example",outcome="not_found",protocol="gemini"} 1`,
+			`gophd_requests_total{host="a.example",outcome="ok",protocol="gopher"} 0`,
+			`gophd_response_bytes_total{host="a.example"} 29`,
+			`gophd_connections{state="reading"} 0`,
+			`gophd_refused_total{reason="rate_limit"} 0`,
+			`gophd_reports{host="a.example",severity="error"} 0`,
+			`gophd_last_reload_timestamp_seconds{host="a.example"} 1000`,
+			`gophd_last_reload_duration_seconds{host="a.example"} 0.25`,
+			`gophd_reloads_total{host="a.example"} 1`,
 		} {
 			if !strings.Contains(string(body), line+"\n") {
 				t.Errorf("no %s", line)

@@ -29,7 +29,8 @@ func TestAccess(t *testing.T) {
 	write("shut/below/file", 0o644)
 	treetest.Must(t, os.Chmod(filepath.Join(dir, "shut"), 0o700))
 	other := &Identity{Name: "other", UID: 54321, GID: 54322, Groups: []int{54323}}
-	for name, want := range map[string]string{"open": "", "open/file": "", "open/own": "open/own", "shut/below/file": "shut", "shut/none": "shut", "open/none": "open/none"} {
+	for name, want := range map[string]string{"open": "", "open/file": "", "open/own": "open/own",
+		"shut/below/file": "shut", "shut/none": "shut", "open/none": "open/none"} {
 		if want != "" {
 			want = filepath.Join(dir, want)
 		}
@@ -50,7 +51,8 @@ func TestAccess(t *testing.T) {
 	}
 	// This process is itself again, in all its threads.
 	write("open/again", 0o600)
-	if err := (*Identity)(nil).Access(filepath.Join(dir, "open/again"), MayWrite); err != nil || os.Geteuid() != 0 {
+	if err := (*Identity)(nil).Access(filepath.Join(dir, "open/again"), MayWrite); err != nil ||
+		os.Geteuid() != 0 {
 		t.Error(err)
 	}
 }

@@ -30,7 +30,8 @@ func TestLookUpUser(t *testing.T) {
 	} {
 		got, err := LookUpUser(c.spec)
 		got.Groups = nil // whatever root is in on this machine
-		if !reflect.DeepEqual(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if !reflect.DeepEqual(got, c.want) || (err == nil) != (c.err == "") ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("LookUpUser(%q) = %+v, %v; want %+v, %q", c.spec, got, err, c.want, c.err)
 		}
 	}
@@ -40,7 +41,8 @@ func TestTree(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	treetest.Must(t, err)
 	treetest.Must(t, os.MkdirAll(dir+"/releases/1", 0o755))
-	treetest.Must(t, errors.Join(os.Symlink("releases/1", dir+"/current"), os.Symlink(t.TempDir(), dir+"/far")))
+	treetest.Must(t, errors.Join(os.Symlink("releases/1", dir+"/current"),
+		os.Symlink(t.TempDir(), dir+"/far")))
 	for _, c := range []struct{ dir, want string }{
 		{dir + "/releases/1", dir + "/releases/1"},
 		{dir + "/releases/1/", dir + "/releases/1"},

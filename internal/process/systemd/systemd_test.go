@@ -31,7 +31,8 @@ func TestNotify(t *testing.T) {
 	n.Reloading()
 	state, usec, _ := strings.Cut(m.Next(), "\nMONOTONIC_USEC=")
 	at, err := strconv.ParseInt(usec, 10, 64)
-	if state != "RELOADING=1" || err != nil || at < before.Microseconds() || at > monotonic().Microseconds() {
+	if state != "RELOADING=1" || err != nil || at < before.Microseconds() ||
+		at > monotonic().Microseconds() {
 		t.Errorf("got %q at %q, %v", state, usec, err)
 	}
 	n.Stopping()
@@ -88,7 +89,8 @@ func TestNoSystemd(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
-	if n, err := NewNotifier(); n != nil || err == nil || !strings.Contains(err.Error(), "connecting to NOTIFY_SOCKET: ") {
+	if n, err := NewNotifier(); n != nil || err == nil ||
+		!strings.Contains(err.Error(), "connecting to NOTIFY_SOCKET: ") {
 		t.Errorf("no socket there: %v, %v", n, err)
 	}
 	for _, usec := range []string{"0", "-1", "soon", "99999999999999999999"} {

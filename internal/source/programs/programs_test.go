@@ -22,8 +22,10 @@ import (
 
 func TestParseRule(t *testing.T) {
 	for flag, want := range map[string]string{
-		"/cgi-bin=/run/s": "/cgi-bin", "/cgi-bin/=/run/s": "/cgi-bin", "/~ann/x=unix:/run/s": "/~ann/x", "*.dcgi=/run/s": "/*.dcgi", "*.tar.gz=/s": "/*.tar.gz",
-		"/=/run/s": "", "cgi=/run/s": "", "/a=run/s": "", "/a": "", "=": "", "*.=/s": "", "*dcgi=/s": "", "/a/../b=/s": "", "/.x=/s": "", "/a//b=/s": "",
+		"/cgi-bin=/run/s": "/cgi-bin", "/cgi-bin/=/run/s": "/cgi-bin",
+		"/~ann/x=unix:/run/s": "/~ann/x", "*.dcgi=/run/s": "/*.dcgi", "*.tar.gz=/s": "/*.tar.gz",
+		"/=/run/s": "", "cgi=/run/s": "", "/a=run/s": "", "/a": "", "=": "", "*.=/s": "",
+		"*dcgi=/s": "", "/a/../b=/s": "", "/.x=/s": "", "/a//b=/s": "",
 		"/a*=/s": "", "/a?=/s": "", "*./x=/s": "", "/a\x1b=/s": "",
 	} {
 		r, err := ParseRule(flag)
@@ -43,7 +45,8 @@ func app(t *testing.T) string {
 		case strings.HasSuffix(env["PATH_INFO"], "/hang"):
 			<-t.Context().Done()
 		case strings.HasSuffix(env["PATH_INFO"], "/url"):
-			_, _ = fmt.Fprintf(out, "%s|%s|%s|%s|%s|%s", env["GOPHER_PROTOCOL"], env["SERVER_PORT"], env["GEMINI_URL"], env["QUERY_STRING"], env["SEARCHREQUEST"], env["GOPHERS"])
+			_, _ = fmt.Fprintf(out, "%s|%s|%s|%s|%s|%s", env["GOPHER_PROTOCOL"], env["SERVER_PORT"],
+				env["GEMINI_URL"], env["QUERY_STRING"], env["SEARCHREQUEST"], env["GOPHERS"])
 			return 0
 		case strings.HasSuffix(env["PATH_INFO"], "/flood"):
 			for {
@@ -52,7 +55,8 @@ func app(t *testing.T) string {
 				}
 			}
 		}
-		_, _ = fmt.Fprintf(out, "%s|%s|%s|%s", env["SCRIPT_NAME"], env["SCRIPT_FILENAME"], env["PATH_INFO"], env["QUERY_STRING"])
+		_, _ = fmt.Fprintf(out, "%s|%s|%s|%s", env["SCRIPT_NAME"], env["SCRIPT_FILENAME"],
+			env["PATH_INFO"], env["QUERY_STRING"])
 		return 0
 	})
 }
@@ -81,7 +85,8 @@ func (r *recorder) WriteItem(it menu.Item) error {
 func handler(t *testing.T) *fixture {
 	t.Helper()
 	root := t.TempDir()
-	treetest.Write(t, root, map[string]string{"app/script": "x", "app/deep/dir/script": "x", "other/x.run": "x", "other/plain": "x"})
+	treetest.Write(t, root, map[string]string{"app/script": "x", "app/deep/dir/script": "x",
+		"other/x.run": "x", "other/plain": "x"})
 	s, err := site.Open(root, site.Config{})
 	treetest.Must(t, err)
 	h := &fixture{Programs: &Programs{}, host: &answer.Host{Site: s}}
@@ -98,8 +103,11 @@ func handler(t *testing.T) *fixture {
 
 func ask(h *fixture, sel, query string) (string, error) {
 	var w recorder
-	err := (&gopher.Front{Host: h.host}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel, Query: query}, Host: "h", Port: 70})
-	return strings.ReplaceAll(w.String(), "|"+h.host.Site.View(context.Background()).Path(".")+"/", "|R/"), err
+	err := (&gopher.Front{Host: h.host}).ServeGopher(&w,
+		&server.Request{RequestLine: selector.RequestLine{Selector: sel, Query: query},
+			Host: "h", Port: 70})
+	return strings.ReplaceAll(w.String(),
+		"|"+h.host.Site.View(context.Background()).Path(".")+"/", "|R/"), err
 }
 
 // TestWhoAnswers: which selectors are a program's, and what it is told of them.
@@ -139,13 +147,17 @@ func TestWhoAnswers(t *testing.T) {
 		}
 	}
 	h.Rules[1].Client.Timeout = 100 * time.Millisecond
-	if _, err := ask(h, "/app/deep/hang", "q"); err == nil || server.ErrorMessage(err) != "The program does not answer" {
+	if _, err := ask(h, "/app/deep/hang", "q"); err == nil ||
+		server.ErrorMessage(err) != "The program does not answer" {
 		t.Errorf("a program that hangs: %v", err)
 	}
-	if _, err := ask(h, "/app/die", ""); err == nil || server.ErrorMessage(err) != "The program failed" || err.Error() != "/app ended without output, exit 1" {
+	if _, err := ask(h, "/app/die", ""); err == nil ||
+		server.ErrorMessage(err) != "The program failed" ||
+		err.Error() != "/app ended without output, exit 1" {
 		t.Errorf("a program that dies: %v", err)
 	}
-	if got, err := ask(h, "/app/flood", ""); server.KindOf(err) != server.Internal || len(got) > 1<<20 {
+	if got, err := ask(h, "/app/flood", ""); server.KindOf(err) != server.Internal ||
+		len(got) > 1<<20 {
 		t.Errorf("a flood: %d bytes, %v", len(got), err)
 	}
 	if _, ok := (&gopher.Front{Host: h.host}).Quick(&server.Request{RequestLine: selector.RequestLine{Selector: "/app/script"}}); ok {
@@ -154,7 +166,9 @@ func TestWhoAnswers(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	for status, want := range map[int]server.Kind{404: server.NotFound, 403: server.NotFound, 400: server.BadRequest, 418: server.BadRequest, 429: server.Busy, 500: server.Internal, 502: server.Internal, 503: server.Busy} {
+	for status, want := range map[int]server.Kind{404: server.NotFound, 403: server.NotFound,
+		400: server.BadRequest, 418: server.BadRequest, 429: server.Busy, 500: server.Internal,
+		502: server.Internal, 503: server.Busy} {
 		if got := server.KindOf(refused(status)); got != want {
 			t.Errorf("%d: %v, want %v", status, got, want)
 		}
@@ -173,14 +187,16 @@ func TestUnread(t *testing.T) {
 		if i == 2*places {
 			sel = "/app/flood"
 		}
-		a, err := h.host.Ask(&server.Request{RequestLine: selector.RequestLine{Selector: sel}, Remote: netip.MustParseAddrPort("192.0.2.1:1")}, &answer.Format{Raw: true})
+		a, err := h.host.Ask(&server.Request{RequestLine: selector.RequestLine{Selector: sel},
+			Remote: netip.MustParseAddrPort("192.0.2.1:1")}, &answer.Format{Raw: true})
 		treetest.Must(t, err)
 		defer a.Close()
 		if i == 2*places {
 			last = a
 		}
 	}
-	if n, err := io.Copy(io.Discard, last.Stream); server.KindOf(err) != server.Internal || n != 1<<20 {
+	if n, err := io.Copy(io.Discard,
+		last.Stream); server.KindOf(err) != server.Internal || n != 1<<20 {
 		t.Errorf("%d bytes of a flood, %v", n, err)
 	}
 }
@@ -195,12 +211,14 @@ func TestProtocolOfRequest(t *testing.T) {
 	}{
 		{server.Request{}, "gopher|70||a b|a b|"},
 		{server.Request{TLS: true}, "gophers|70||a b|a b|on"},
-		{server.Request{TLS: true, Protocol: "gemini", Raw: "gemini://h/app/url?a%20b\r\n"}, "gemini|1965|gemini://h/app/url?a%20b|a%20b|a b|"},
+		{server.Request{TLS: true, Protocol: "gemini", Raw: "gemini://h/app/url?a%20b\r\n"},
+			"gemini|1965|gemini://h/app/url?a%20b|a%20b|a b|"},
 		{server.Request{Protocol: "spartan", Raw: "h /app/url 3\r\na b"}, "spartan|1965||a b|a b|"},
 	} {
 		test.r.RequestLine, test.r.Host, test.r.Port, test.r.Local = selector.RequestLine{Selector: "/app/url", Query: "a b"}, "h", 70, local
 		var w recorder
-		if err := (&gopher.Front{Host: h.host}).ServeGopher(&w, &test.r); err != nil || w.String() != test.want {
+		if err := (&gopher.Front{Host: h.host}).ServeGopher(&w, &test.r); err != nil ||
+			w.String() != test.want {
 			t.Errorf("%q: %q, %v, want %q", test.r.Raw, w.String(), err, test.want)
 		}
 	}

@@ -67,7 +67,9 @@ func (f *fixture) ask(sel string) (string, error) {
 		f.age()
 	}
 	var w reply
-	err := (&gopher.Front{Host: f.host}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: sel}, Host: "gopher.example", Port: 70})
+	err := (&gopher.Front{Host: f.host}).ServeGopher(&w,
+		&server.Request{RequestLine: selector.RequestLine{Selector: sel},
+			Host: "gopher.example", Port: 70})
 	return w.String(), err
 }
 
@@ -120,7 +122,8 @@ func TestSitemapIsThePolicy(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	for range 12 {
-		files, names := map[string]string{}, []string{"a", "b", "b-c", "b c", "ü&'<", "x.cgi", ".hidden", "a.txt", "b.png", "noext"}
+		files, names := map[string]string{},
+			[]string{"a", "b", "b-c", "b c", "ü&'<", "x.cgi", ".hidden", "a.txt", "b.png", "noext"}
 		for range 40 {
 			name := ""
 			for range rnd.IntN(3) {
@@ -129,7 +132,10 @@ func TestSitemapIsThePolicy(t *testing.T) {
 			files[name+pick(names...)] = pick("text\n", "\x00", "#!/bin/sh\n", "")
 			files[name+"z.gph"] = "a map\n" // one that is a program is no menu
 			if rnd.IntN(4) == 0 {
-				files[name+".robots"] = "User-agent: *\n" + pick("Disallow: /a\n", "Disallow: /\nAllow: /b\n", "Disallow: /*.txt$\n", "Disallow: /d/\nAllow: /d/b$\n", "Allow: /\n") + "\nUser-agent: other\nDisallow: /\n"
+				files[name+".robots"] = "User-agent: *\n" +
+					pick("Disallow: /a\n", "Disallow: /\nAllow: /b\n", "Disallow: /*.txt$\n",
+						"Disallow: /d/\nAllow: /d/b$\n",
+						"Allow: /\n") + "\nUser-agent: other\nDisallow: /\n"
 			}
 		}
 		f := serve(t, files, []int{0, 1, 3, 7}[rnd.IntN(4)])
@@ -140,11 +146,14 @@ func TestSitemapIsThePolicy(t *testing.T) {
 		treetest.Must(t, filepath.WalkDir(f.dir, func(file string, e os.DirEntry, err error) error {
 			name, _ := filepath.Rel(f.dir, file)
 			list, _ := view.ReadDir(filepath.Dir(name))
-			served := name == "." || slices.ContainsFunc(list, func(l os.DirEntry) bool { return l.Name() == e.Name() })
+			served := name == "." || slices.ContainsFunc(list, func(l os.DirEntry) bool {
+				return l.Name() == e.Name()
+			})
 			if !served && e.IsDir() {
 				return filepath.SkipDir
 			}
-			if _, gone := f.ask(selector.Canonical(name, e.IsDir())); served && gone == nil && snap.Compiled.Explain("*", name, e.IsDir()).Allowed {
+			if _, gone := f.ask(selector.Canonical(name, e.IsDir())); served && gone == nil &&
+				snap.Compiled.Explain("*", name, e.IsDir()).Allowed {
 				want = append(want, selector.Canonical(name, e.IsDir()))
 			}
 			return err
@@ -153,7 +162,10 @@ func TestSitemapIsThePolicy(t *testing.T) {
 			for _, loc := range f.urls(sel) {
 				u, err := selector.ParseURL(loc)
 				treetest.Must(t, err)
-				if got = append(got, "/"+strings.TrimPrefix(u.Selector, "/")); (u.Type == menu.TypeMenu) != (strings.HasSuffix(u.Selector, "/") || u.Selector == "" || strings.HasSuffix(u.Selector, ".gph")) {
+				if got = append(got, "/"+
+					strings.TrimPrefix(u.Selector,
+						"/")); (u.Type == menu.TypeMenu) != (strings.HasSuffix(u.Selector, "/") ||
+					u.Selector == "" || strings.HasSuffix(u.Selector, ".gph")) {
 					t.Errorf("the type of %s", loc)
 				}
 			}
@@ -164,7 +176,9 @@ func TestSitemapIsThePolicy(t *testing.T) {
 		if got := selectors(Selector); !slices.Equal(got, want) {
 			t.Errorf("%d in a part: %q, want %q of %q", f.most, got, want, files)
 		}
-		if !treetest.Eventually(func() bool { return slices.Equal(selectors("/sitemap-recent.xml"), want) }) {
+		if !treetest.Eventually(func() bool {
+			return slices.Equal(selectors("/sitemap-recent.xml"), want)
+		}) {
 			t.Fatalf("changed: %q, want %q", selectors("/sitemap-recent.xml"), want)
 		}
 	}
@@ -172,8 +186,10 @@ func TestSitemapIsThePolicy(t *testing.T) {
 
 // TestListedIsAnswered: everything that a sitemap lists can be fetched: a program that nobody runs cannot.
 func TestListedIsAnswered(t *testing.T) {
-	f := serve(t, map[string]string{"gophermap": "1Run\trun.txt\n1Map\tmap.gph\n", "run.txt": "#!/bin/sh\n", "map.gph": "[0|a|a.txt||]\n",
-		"prog.gph": "#!/bin/sh\n", "a.txt": "a\n", "d/index.gph": "#!/bin/sh\n", "unknown": "text\n", "c.cgi": "x\n"}, 0)
+	f := serve(t, map[string]string{"gophermap": "1Run\trun.txt\n1Map\tmap.gph\n",
+		"run.txt": "#!/bin/sh\n", "map.gph": "[0|a|a.txt||]\n",
+		"prog.gph": "#!/bin/sh\n", "a.txt": "a\n", "d/index.gph": "#!/bin/sh\n",
+		"unknown": "text\n", "c.cgi": "x\n"}, 0)
 	all := f.urls(Selector)
 	for _, url := range all {
 		u, err := selector.ParseURL(url)
@@ -196,7 +212,9 @@ func TestParts(t *testing.T) {
 		}
 	}
 	f := serve(t, files, 4)
-	for i, want := range []string{"/ 0.txt a/ a/0.txt", "b/ b/0.txt b/1.txt", "c/ c/0.txt c/1.txt c/2.txt", "c/3.txt c/4.txt c/5.txt c/6.txt", "c/7.txt c/8.txt d/ d/0.txt"} {
+	for i, want := range []string{"/ 0.txt a/ a/0.txt", "b/ b/0.txt b/1.txt",
+		"c/ c/0.txt c/1.txt c/2.txt", "c/3.txt c/4.txt c/5.txt c/6.txt",
+		"c/7.txt c/8.txt d/ d/0.txt"} {
 		text, err := f.ask(fmt.Sprintf("/sitemap-%d.txt", i+1))
 		treetest.Must(t, err)
 		var got []string
@@ -212,7 +230,8 @@ func TestParts(t *testing.T) {
 	if _, err := f.ask("/sitemap-6.xml"); server.KindOf(err) != server.NotFound {
 		t.Errorf("a part that is none: %v", err)
 	}
-	if got, err := f.ask("sitemap.txt"); err != nil || strings.Count(got, "\n") != 6 || !strings.HasPrefix(got, "gopher://gopher.example/0/sitemap-recent.txt\n") {
+	if got, err := f.ask("sitemap.txt"); err != nil || strings.Count(got, "\n") != 6 ||
+		!strings.HasPrefix(got, "gopher://gopher.example/0/sitemap-recent.txt\n") {
 		t.Errorf("%v: %q", err, got)
 	}
 }
@@ -220,7 +239,8 @@ func TestParts(t *testing.T) {
 // TestListsAreKept: a list is made again when it is old, or when other rules hold in its
 // top-level directory; an author's rules cost nobody else's list.
 func TestListsAreKept(t *testing.T) {
-	f := serve(t, map[string]string{"a/1.txt": "x", "b/1.txt": "x", "b/0.txt": "x", "b/.robots": "Disallow: /0.txt\n", "c.txt": "x"}, 0)
+	f := serve(t, map[string]string{"a/1.txt": "x", "b/1.txt": "x", "b/0.txt": "x",
+		"b/.robots": "Disallow: /0.txt\n", "c.txt": "x"}, 0)
 	f.kept = true
 	lists := func() map[string]*list {
 		_, err := f.ask("/sitemap.txt")
@@ -232,21 +252,30 @@ func TestListsAreKept(t *testing.T) {
 	before := lists()
 	treetest.Write(t, f.dir, map[string]string{"a/2.txt": "x", "a/.robots": "Disallow: /1.txt\n"})
 	var after map[string]*list
-	treetest.Until(t, "the list of a is made again", func() bool { after = lists(); return after["a"] != before["a"] })
+	treetest.Until(t, "the list of a is made again", func() bool {
+		after = lists()
+		return after["a"] != before["a"]
+	})
 	if after["b"] != before["b"] || after[""] != before[""] {
-		t.Errorf("made again: b %v, the root %v", after["b"] != before["b"], after[""] != before[""])
+		t.Errorf("made again: b %v, the root %v", after["b"] != before["b"],
+			after[""] != before[""])
 	}
-	if text, _ := f.ask("/sitemap.txt"); strings.Contains(text, "/a/1.txt") || !strings.Contains(text, "/a/2.txt") {
+	if text, _ := f.ask("/sitemap.txt"); strings.Contains(text, "/a/1.txt") ||
+		!strings.Contains(text, "/a/2.txt") {
 		t.Errorf("%q", text)
 	}
 	snap := f.Site.Now()
 	treetest.Write(t, f.dir, map[string]string{"b/2.txt": "x"})
-	treetest.Until(t, "the change is in the snapshot", func() bool { _, ok := f.Site.Now().Changes(snap)["b"]; return ok })
+	treetest.Until(t, "the change is in the snapshot", func() bool {
+		_, ok := f.Site.Now().Changes(snap)["b"]
+		return ok
+	})
 	if got := lists(); got["b"] != before["b"] {
 		t.Error("a list is made again before its age")
 	}
 	f.age()
-	if got := lists(); got["b"] == before["b"] || len(got["b"].entries) <= len(before["b"].entries) {
+	if got := lists(); got["b"] == before["b"] ||
+		len(got["b"].entries) <= len(before["b"].entries) {
 		t.Error("a list that is old stays")
 	}
 }
@@ -261,7 +290,9 @@ func TestURLs(t *testing.T) {
 	}
 	f := serve(t, files, 0)
 	for _, form := range []*answer.Format{{}, {Web: true}} {
-		for _, r := range []server.Request{{Host: "gopher.example", Port: 70}, {Host: "::1", Port: 7070, TLS: true}, {Host: "gemini.example", Port: 1965, Protocol: "gemini"}} {
+		for _, r := range []server.Request{{Host: "gopher.example", Port: 70},
+			{Host: "::1", Port: 7070, TLS: true},
+			{Host: "gemini.example", Port: 1965, Protocol: "gemini"}} {
 			r := r.WithContext(t.Context())
 			r.Selector = "/sitemap.txt"
 			a, err := f.host.Ask(r, form)
@@ -270,7 +301,8 @@ func TestURLs(t *testing.T) {
 			treetest.Must(t, err)
 			q := &answer.Asked{Host: f.host, Request: r, Format: form}
 			for _, name := range names {
-				for _, want := range []string{q.URL(menu.TypeText, "/"+name+".txt"), q.URL(menu.TypeMenu, "/"+name+"/"), q.URL(menu.TypeImage, "/"+name+"/i.png")} {
+				for _, want := range []string{q.URL(menu.TypeText, "/"+name+".txt"),
+					q.URL(menu.TypeMenu, "/"+name+"/"), q.URL(menu.TypeImage, "/"+name+"/i.png")} {
 					if !strings.Contains(string(text), want+"\n") {
 						t.Errorf("%s is not in\n%s", want, text)
 					}
@@ -294,7 +326,9 @@ func BenchmarkPart(b *testing.B) {
 	host := &answer.Host{Site: tree, Beside: []answer.Source{&Sitemaps{Site: tree}}}
 	ask := func() {
 		var w reply
-		treetest.Must(b, (&gopher.Front{Host: host}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/sitemap-1.xml"}, Host: "gopher.example", Port: 70}))
+		treetest.Must(b, (&gopher.Front{Host: host}).ServeGopher(&w,
+			&server.Request{RequestLine: selector.RequestLine{Selector: "/sitemap-1.xml"},
+				Host: "gopher.example", Port: 70}))
 	}
 	ask()
 	b.ReportAllocs()
@@ -324,12 +358,16 @@ func TestStreamed(t *testing.T) {
 		all = append(all, a)
 	}
 	rest, err := io.ReadAll(all[0].Stream)
-	if n := strings.Count(string(rest), "\n"); err != nil || n != 5004 || !strings.Contains(string(rest), "/z/last.txt\n") {
+	if n := strings.Count(string(rest), "\n"); err != nil || n != 5004 ||
+		!strings.Contains(string(rest), "/z/last.txt\n") {
 		t.Fatalf("%d URLs, %v", n, err)
 	}
 	treetest.Write(t, f.dir, map[string]string{"z/.robots": "Disallow: /\n"})
-	treetest.Until(t, "z is denied", func() bool { return f.Site.Now().Compiled.DeniedToAll("z", true) })
-	if rest, err := io.ReadAll(all[1].Stream); err != nil || strings.Contains(string(rest), "/z/") || !strings.Contains(string(rest), "/many/4999-") {
+	treetest.Until(t, "z is denied", func() bool {
+		return f.Site.Now().Compiled.DeniedToAll("z", true)
+	})
+	if rest, err := io.ReadAll(all[1].Stream); err != nil ||
+		strings.Contains(string(rest), "/z/") || !strings.Contains(string(rest), "/many/4999-") {
 		t.Errorf("%v, and it ends with %q", err, rest[max(0, len(rest)-200):])
 	}
 }
@@ -339,7 +377,10 @@ func TestRecent(t *testing.T) {
 	f := serve(t, map[string]string{"d/old.txt": "x", "d/a.txt": "x", "e/b.txt": "x"}, 0)
 	until := func(what string, so func(list string) bool) {
 		t.Helper()
-		treetest.Until(t, what, func() bool { text, err := f.ask("/sitemap-recent.txt"); return err == nil && so(text) })
+		treetest.Until(t, what, func() bool {
+			text, err := f.ask("/sitemap-recent.txt")
+			return err == nil && so(text)
+		})
 	}
 	last := time.Now()
 	edit := func(name string) { // until its time is a later one: the kernel's clock ticks every few milliseconds
@@ -354,7 +395,9 @@ func TestRecent(t *testing.T) {
 		}
 	}
 	first := func(name string) func(string) bool {
-		return func(list string) bool { return strings.HasPrefix(list, "gopher://gopher.example/0/"+name+"\n") }
+		return func(list string) bool {
+			return strings.HasPrefix(list, "gopher://gopher.example/0/"+name+"\n")
+		}
 	}
 	until("all", func(list string) bool { return strings.Count(list, ".txt\n") == 3 })
 	edit("d/a.txt")
@@ -362,7 +405,11 @@ func TestRecent(t *testing.T) {
 	edit("e/b.txt")
 	until("an edit comes first", first("e/b.txt"))
 	treetest.Must(t, os.Remove(filepath.Join(f.dir, "e/b.txt")))
-	until("what is gone is not there", func(list string) bool { return !strings.Contains(list, "b.txt") })
+	until("what is gone is not there", func(list string) bool {
+		return !strings.Contains(list, "b.txt")
+	})
 	treetest.Write(t, f.dir, map[string]string{".robots": "Disallow: /d/\n"})
-	until("what is denied is not there", func(list string) bool { return !strings.Contains(list, "/d/") && list != "" })
+	until("what is denied is not there", func(list string) bool {
+		return !strings.Contains(list, "/d/") && list != ""
+	})
 }

@@ -21,7 +21,9 @@ func TestLeasedText(t *testing.T) {
 	free := treetest.Lease(t, leased)
 	f.write("phlog/two.txt", "a wombat\n")
 	treetest.Must(t, os.Chtimes(leased, time.Time{}, time.Unix(1, 0)))
-	f.until("what is beside it is found", func() bool { return f.found("wombat") == "0/phlog/two.txt" })
+	f.until("what is beside it is found", func() bool {
+		return f.found("wombat") == "0/phlog/two.txt"
+	})
 	f.until("it cannot be read", func() bool { return f.found("boiled") == "" })
 	time.Sleep(3 * time.Second) // until the directory is looked at no more, since its times are no longer young
 	free()
@@ -47,7 +49,9 @@ func TestFailedBatch(t *testing.T) {
 	f.write("two/b.txt", "a walrus\n")
 	f.until("they are refused", func() bool { return failures.Load() > 3 })
 	treetest.Must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
-	f.until("both are found", func() bool { return f.found("wombat") == "0/one/a.txt" && f.found("walrus") == "0/two/b.txt" })
+	f.until("both are found", func() bool {
+		return f.found("wombat") == "0/one/a.txt" && f.found("walrus") == "0/two/b.txt"
+	})
 	n := failures.Load()
 	f.write("three/c.txt", "a yak\n")
 	f.until("the next is found", func() bool { return f.found("yak") == "0/three/c.txt" })
@@ -59,7 +63,16 @@ func TestFailedBatch(t *testing.T) {
 // failureCount is a slog.Handler that counts errors.
 type failureCount struct{ atomic.Int64 }
 
-func (c *failureCount) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
-func (c *failureCount) Handle(context.Context, slog.Record) error    { c.Add(1); return nil }
-func (c *failureCount) WithAttrs([]slog.Attr) slog.Handler           { return c }
-func (c *failureCount) WithGroup(string) slog.Handler                { return c }
+func (c *failureCount) Enabled(_ context.Context, l slog.Level) bool {
+	return l >= slog.LevelError
+}
+func (c *failureCount) Handle(context.Context, slog.Record) error {
+	c.Add(1)
+	return nil
+}
+func (c *failureCount) WithAttrs([]slog.Attr) slog.Handler {
+	return c
+}
+func (c *failureCount) WithGroup(string) slog.Handler {
+	return c
+}

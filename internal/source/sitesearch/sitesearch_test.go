@@ -49,7 +49,10 @@ func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixtur
 		change(f.Searcher)
 	}
 	s, err := site.Open(f.dir, site.Config{
-		Users: f.home + "/*/public_gopher", UsersMinUID: max(1, os.Getuid()), Files: true, Reloaded: func(site.Reload) { f.Reloaded() },
+		Users: f.home + "/*/public_gopher", UsersMinUID: max(1, os.Getuid()), Files: true,
+		Reloaded: func(site.Reload) {
+			f.Reloaded()
+		},
 	})
 	treetest.Must(t, err)
 	f.Site = s
@@ -86,7 +89,8 @@ func (r *recorder) WriteItem(it menu.Item) error {
 func (f *fixture) ask(query string) string {
 	f.t.Helper()
 	var w recorder
-	if err := (&gopher.Front{Host: &answer.Host{Site: f.Site, Beside: []answer.Source{f.Searcher}}}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/search", Query: query}}); err != nil {
+	if err := (&gopher.Front{Host: &answer.Host{Site: f.Site,
+		Beside: []answer.Source{f.Searcher}}}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/search", Query: query}}); err != nil {
 		f.t.Fatal(err)
 	}
 	return strings.TrimSuffix(w.String(), menu.End)
@@ -96,7 +100,8 @@ func (f *fixture) ask(query string) string {
 func (f *fixture) found(query string) string {
 	var all []string
 	for l := range strings.Lines(f.ask(query)) {
-		if it, err := menu.ParseItem(l); err == nil && it.Type != menu.TypeInfo && it.Type != menu.TypeSearch {
+		if it, err := menu.ParseItem(l); err == nil && it.Type != menu.TypeInfo &&
+			it.Type != menu.TypeSearch {
 			all = append(all, string(it.Type)+it.Selector)
 		}
 	}
@@ -125,21 +130,26 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	reply := f.ask("boiled")
-	if !strings.Contains(reply, "i   The kettle *boiled* over\t") || !strings.HasPrefix(reply, "i1 result for \"boiled\"\t") {
+	if !strings.Contains(reply, "i   The kettle *boiled* over\t") ||
+		!strings.HasPrefix(reply, "i1 result for \"boiled\"\t") {
 		t.Errorf("the line found is not in %q", reply)
 	}
-	if help := f.ask(" "); !strings.Contains(help, "7Search this site\t/search\t") || !strings.Contains(help, "i9 names of texts") {
+	if help := f.ask(" "); !strings.Contains(help, "7Search this site\t/search\t") ||
+		!strings.Contains(help, "i9 names of texts") {
 		t.Errorf("help is %q", help)
 	}
-	for _, query := range []string{"kettle", "zebra", "\u009b", strings.Repeat("é", 2000), `"""`, "*", "a*b*"} {
+	for _, query := range []string{"kettle", "zebra", "\u009b", strings.Repeat("é", 2000),
+		`"""`, "*", "a*b*"} {
 		for l := range strings.Lines(f.ask(query)) {
-			if strings.ContainsAny(strings.TrimSuffix(l, "\r\n"), "\x1b\x00\r\n\u009b") || strings.Count(l, "\t") != 3 {
+			if strings.ContainsAny(strings.TrimSuffix(l, "\r\n"), "\x1b\x00\r\n\u009b") ||
+				strings.Count(l, "\t") != 3 {
 				t.Errorf("%q: a line %q", query, l)
 			}
 		}
 	}
 	var w recorder
-	if err := (&gopher.Front{Host: &answer.Host{Site: f.Site, Beside: []answer.Source{f.Searcher}}}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/searches"}}); server.KindOf(err) != server.NotFound {
+	if err := (&gopher.Front{Host: &answer.Host{Site: f.Site,
+		Beside: []answer.Source{f.Searcher}}}).ServeGopher(&w, &server.Request{RequestLine: selector.RequestLine{Selector: "/searches"}}); server.KindOf(err) != server.NotFound {
 		t.Error(err)
 	}
 }
@@ -195,7 +205,8 @@ func TestMemory(t *testing.T) {
 		files[fmt.Sprintf("%02d.txt", i)] = b.String()
 	}
 	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 17 })
-	if _, left := f.Counts(); left == 0 || f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
+	if _, left := f.Counts(); left == 0 ||
+		f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
 		t.Errorf("left out %d", left)
 	}
 	if help := f.ask(""); !strings.Contains(help, "did not fit into the index") {
@@ -211,15 +222,21 @@ func TestDeniedIsNotLeftOut(t *testing.T) {
 	f.write("d/e/b.txt", "aardvark\n")
 	f.write("other/c.txt", "badger\n")
 	var err error
-	f.Site, err = site.Open(f.dir, site.Config{Files: true, Reloaded: func(site.Reload) { f.Reloaded() }})
+	f.Site, err = site.Open(f.dir, site.Config{Files: true, Reloaded: func(site.Reload) {
+		f.Reloaded()
+	}})
 	treetest.Must(t, err)
 	treetest.Must(t, f.Open(t.Context()))
 	treetest.Run(t, f.Site.Run, f.Run)
 	f.until("the index is built", f.ready.Load)
 	f.write(".robots", "User-agent: *\nDisallow: /d/\n")
-	f.until("d is denied", func() bool { return f.found("aardvark") == "" && f.index.Stats().Texts == 3 })
+	f.until("d is denied", func() bool {
+		return f.found("aardvark") == "" && f.index.Stats().Texts == 3
+	})
 	f.write("other/.robots", "User-agent: *\nDisallow: /c.txt\n")
-	f.until("a text is denied", func() bool { return f.found("badger") == "" && f.index.Stats().Texts == 2 })
+	f.until("a text is denied", func() bool {
+		return f.found("badger") == "" && f.index.Stats().Texts == 2
+	})
 	if _, left := f.Counts(); left != 0 {
 		t.Errorf("%d texts are said to be left out", left)
 	}
@@ -249,7 +266,9 @@ func TestPolicyVisits(t *testing.T) {
 	deny(8) // after this, nothing is left to do from the start
 	before := f.looked.Load()
 	deny(9)
-	f.until("the other is allowed again", func() bool { return f.found("wombat in:many/8") == "0/many/8/x.txt" })
+	f.until("the other is allowed again", func() bool {
+		return f.found("wombat in:many/8") == "0/many/8/x.txt"
+	})
 	if n := f.looked.Load() - before; n > 15 {
 		t.Errorf("%d directories were looked at", n)
 	}
@@ -258,7 +277,9 @@ func TestPolicyVisits(t *testing.T) {
 // TestTitlesComeFirst: a text whose first line or label has the word stands before one
 // that has it more often.
 func TestTitlesComeFirst(t *testing.T) {
-	f := open(t, map[string]string{"1.txt": "2026-01-02 Walrus\n\nof something else", "2.txt": "Other\n\n" + strings.Repeat("walrus wombat ", 9), "map/gophermap": "0A wombat\t3.txt\n", "map/3.txt": "none"}, nil)
+	f := open(t, map[string]string{"1.txt": "2026-01-02 Walrus\n\nof something else",
+		"2.txt":         "Other\n\n" + strings.Repeat("walrus wombat ", 9),
+		"map/gophermap": "0A wombat\t3.txt\n", "map/3.txt": "none"}, nil)
 	if got, want := f.found("walrus"), "0/1.txt 0/2.txt"; got != want {
 		t.Errorf("by its first line: %q, want %q", got, want)
 	}
@@ -270,7 +291,8 @@ func TestTitlesComeFirst(t *testing.T) {
 // TestDirectoryIsFoundByItsTag: a directory is found by what its gophertag calls it,
 // and so is that whose menu says so, unless the tag is a program.
 func TestDirectoryIsFoundByItsTag(t *testing.T) {
-	f := open(t, map[string]string{"room/gophertag": "The walrus room\n", "room/a.txt": "a", "prog/gophertag": "#!/bin/sh walrus\n", "prog/b.txt": "b"}, nil)
+	f := open(t, map[string]string{"room/gophertag": "The walrus room\n", "room/a.txt": "a",
+		"prog/gophertag": "#!/bin/sh walrus\n", "prog/b.txt": "b"}, nil)
 	if got, want := f.found("walrus"), "1/room/ 1/"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}

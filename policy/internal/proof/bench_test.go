@@ -14,7 +14,9 @@ func BenchmarkCheck(b *testing.B) {
 		file.WriteString("User-agent: *\n")
 		for i := range homes {
 			dir := fmt.Sprintf("/~user%04d/", i)
-			in.Notes = append(in.Notes, Note{Dir: dir, File: dir[1:] + ".robots", Data: []byte("Disallow: /drafts/\nDisallow: /private/\n")})
+			in.Notes = append(in.Notes,
+				Note{Dir: dir, File: dir[1:] + ".robots",
+					Data: []byte("Disallow: /drafts/\nDisallow: /private/\n")})
 			fmt.Fprintf(&file, "Disallow: %sdrafts/\nDisallow: %sprivate/\n", dir, dir)
 		}
 		in.File = []byte(file.String())
@@ -41,7 +43,8 @@ func BenchmarkGlobs(b *testing.B) {
 		fmt.Fprintf(&text, "Allow: /a%d/\n", i)
 		fmt.Fprintf(&file, "Allow: /d/a%d/\n", i)
 	}
-	in := Input{Notes: []Note{{Dir: "/d/", File: "d/.robots", Data: []byte(text.String())}}, File: []byte(file.String())}
+	in := Input{Notes: []Note{{Dir: "/d/", File: "d/.robots", Data: []byte(text.String())}},
+		File: []byte(file.String())}
 	for b.Loop() {
 		Check(in)
 	}
@@ -56,7 +59,8 @@ func BenchmarkRobots(b *testing.B) {
 			fmt.Fprintf(&text, "User-agent: bot%04d\nDisallow: /x%d\n", i, i)
 			fmt.Fprintf(&file, "User-agent: bot%04d\nDisallow: /~a/x%d\n\n", i, i)
 		}
-		in := Input{Notes: []Note{{Dir: "/~a/", File: "~a/.robots", Data: []byte(text.String())}}, File: []byte(file.String())}
+		in := Input{Notes: []Note{{Dir: "/~a/", File: "~a/.robots", Data: []byte(text.String())}},
+			File: []byte(file.String())}
 		b.Run(fmt.Sprint(robots), func(b *testing.B) {
 			for b.Loop() {
 				Check(in)

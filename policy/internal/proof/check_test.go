@@ -17,7 +17,8 @@ import (
 // findings returns the leaks of a proof (or its over-blocks) as "reader code file:line".
 func findings(in Input, leak bool) (list []string) {
 	for _, f := range Check(in).Findings {
-		if text := fmt.Sprintf("%s %s %s:%d", f.Reader, f.Code, f.File, f.Line); f.Leak == leak && !slices.Contains(list, text) {
+		if text := fmt.Sprintf("%s %s %s:%d", f.Reader, f.Code, f.File, f.Line); f.Leak == leak &&
+			!slices.Contains(list, text) {
 			list = append(list, text)
 		}
 	}
@@ -34,7 +35,8 @@ func rootInput(note, file string) Input {
 // that: the readers could have been told.
 func TestForgottenLines(t *testing.T) {
 	group := regexp.MustCompile(`(?s)User-agent: veronica\n.*?\n\n`)
-	for _, value := range []string{"/*.zip$", "/caf%C3%A9$", "/a%20b$", "/*%/b", "/x$", "/a%23b", "/a%2Ab", "/a%24", "/a%20", "/é$", "/a%01b", "/a%C2%A0", "/a%E2%80%A8b", "/*/$"} {
+	for _, value := range []string{"/*.zip$", "/caf%C3%A9$", "/a%20b$", "/*%/b", "/x$", "/a%23b",
+		"/a%2Ab", "/a%24", "/a%20", "/é$", "/a%01b", "/a%C2%A0", "/a%E2%80%A8b", "/*/$"} {
 		s := sites.Of(map[string]string{"/": "Disallow: " + value + "\n"})
 		list := findings(inputOf(s, []byte(group.ReplaceAllString(right(s), ""))), true)
 		for _, want := range []string{"gopher-strict  .robots:1", "veronica2  .robots:1"} {
@@ -43,7 +45,8 @@ func TestForgottenLines(t *testing.T) {
 			}
 		}
 		for _, text := range findings(inputOf(s, []byte(right(s))), true) {
-			if strings.Contains(text, "  ") || strings.HasPrefix(text, "gopher-strict") || strings.HasPrefix(text, "veronica2") {
+			if strings.Contains(text, "  ") || strings.HasPrefix(text, "gopher-strict") ||
+				strings.HasPrefix(text, "veronica2") {
 				t.Errorf("%s: %s\n%s", value, text, right(s))
 			}
 		}
@@ -51,7 +54,8 @@ func TestForgottenLines(t *testing.T) {
 
 	// So is a directory that is denied as a whole.
 	s := sites.Of(map[string]string{"/a#/": "Disallow: /\n"})
-	if list := findings(inputOf(s, []byte(group.ReplaceAllString(right(s), ""))), true); !slices.Contains(list, "gopher-strict  a#/.robots:1") {
+	if list := findings(inputOf(s, []byte(group.ReplaceAllString(right(s), ""))),
+		true); !slices.Contains(list, "gopher-strict  a#/.robots:1") {
 		t.Errorf("a directory with a # without weak lines: %q", list)
 	}
 
@@ -64,7 +68,8 @@ func TestForgottenLines(t *testing.T) {
 		}
 	}
 
-	for _, test := range []struct{ value, line string }{{"/a b/", "Disallow: /a b/\n"}, {"/é", "Disallow: /é\n"}, {"/a?", "Disallow: /a?\n"}} {
+	for _, test := range []struct{ value, line string }{{"/a b/", "Disallow: /a b/\n"},
+		{"/é", "Disallow: /é\n"}, {"/a?", "Disallow: /a?\n"}} {
 		s := sites.Of(map[string]string{"/": "Disallow: " + test.value + "\n"})
 		file := strings.ReplaceAll(right(s), test.line, "")
 		for _, want := range []string{"gemini  .robots:1", "1994  .robots:1"} {
@@ -101,12 +106,15 @@ func TestCodes(t *testing.T) {
 		{"rfc9309-raw NAME .robots:1", "Disallow: /a%2541\n"},
 		{"1994 NAME .robots:1", "Disallow: /a%23b\n"},
 		{"gopher-strict ANCHOR .robots:1", "Disallow: /$\n"},
-		{"rfc9309 READER .robots:2", "User-agent: archiver\nDisallow: /b\nUser-agent: indexer\nDisallow: /\nAllow: /b\n"},
+		{"rfc9309 READER .robots:2",
+			"User-agent: archiver\nDisallow: /b\nUser-agent: indexer\nDisallow: /\nAllow: /b\n"},
 		{"google-raw NAME .robots:1", "Disallow: /é/\nAllow: /é/é/\n"},
 		{"google-raw NAME .robots:1", "Disallow: /é/%25C3%25A9/日本/\nDisallow: /é/\nAllow: /é/é/\n"},
-		{"google-raw NAME .robots:1", "Disallow: /*é/%25C3%25A9$\nDisallow: /*é$\nAllow: /b/*é/é$\n"},
+		{"google-raw NAME .robots:1",
+			"Disallow: /*é/%25C3%25A9$\nDisallow: /*é$\nAllow: /b/*é/é$\n"},
 		{"google-raw NAME .robots:1", "Disallow: /*é*\nAllow: /éé$\n"},
-		{"google-raw NAME .robots:1", "Disallow: /é/%25C3%25A9/éé$\nDisallow: /é/\nAllow: /é/é/*éé*\n"},
+		{"google-raw NAME .robots:1",
+			"Disallow: /é/%25C3%25A9/éé$\nDisallow: /é/\nAllow: /é/é/*éé*\n"},
 		{"first-match PART-NAME .robots:1", "Disallow: /a\nUser-agent: foo\nDisallow: /b\n"},
 	} {
 		s := sites.Of(map[string]string{"/": c.note})
@@ -115,7 +123,8 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	in := rootInput("Disallow: /\n", "User-agent: *\nDisallow: /\n")
-	in.Readers = []readers.Reader{{Name: "own", Groups: true, Forms: []readers.Form{readers.Raw}, Bare: true}}
+	in.Readers = []readers.Reader{{Name: "own", Groups: true,
+		Forms: []readers.Form{readers.Raw}, Bare: true}}
 	if list := findings(in, true); !slices.Equal(list, []string{"own ROOT-MENU .robots:1"}) {
 		t.Errorf("the root menu: %q", list)
 	}
@@ -127,7 +136,8 @@ func TestForeignAllow(t *testing.T) {
 	note := "Disallow: /\nAllow: /d/*x\nUser-agent: foo\nDisallow: /d/x/index.html*\n"
 	foo := "\n\nUser-agent: foo\nDisallow: /d/x/index.html*\nDisallow: /d/x/index.html\n"
 	for allow, want := range map[string]bool{"Allow: /d/*x\n": true, "": false} {
-		list := findings(rootInput(note, "User-agent: *\nAllow: /d/*x\nDisallow: /"+foo+allow), true)
+		list := findings(rootInput(note,
+			"User-agent: *\nAllow: /d/*x\nDisallow: /"+foo+allow), true)
 		if got := slices.Contains(list, "longest-match  .robots:4"); got != want {
 			t.Errorf("%q: %q", allow, list)
 		}
@@ -135,7 +145,8 @@ func TestForeignAllow(t *testing.T) {
 
 	// Nor does a wider Allow of the robot's own, or a name that readers write otherwise.
 	note = "User-agent: foo\nDisallow: /é/\nAllow: /\nUser-agent: bar\nAllow: /é/x\n"
-	list := findings(rootInput(note, "User-agent: *\nDisallow: /.robots\n\nUser-agent: foo\nDisallow: /%C3%A9/\nDisallow: /é/\nAllow: /%C3%A9/x\nAllow: /\n"), true)
+	list := findings(rootInput(note,
+		"User-agent: *\nDisallow: /.robots\n\nUser-agent: foo\nDisallow: /%C3%A9/\nDisallow: /é/\nAllow: /%C3%A9/x\nAllow: /\n"), true)
 	if !slices.Contains(list, "rfc9309-raw  .robots:2") {
 		t.Errorf("beside an Allow of everything: %q", list)
 	}
@@ -153,13 +164,17 @@ func TestLinesAlone(t *testing.T) {
 		{"# note\u2029Allow: /", "longest-match  .robots:0"},
 		{"User-agent: foo\u2028Disallow: /", "first-match  b/.robots:0"},
 	} {
-		in := rootInput("Disallow: /a\n", "User-agent: *\nDisallow: /a\nDisallow: /b/\n"+c.line+"\n")
-		in.Notes = append(in.Notes, Note{Dir: "/b/", File: "b/.robots", Data: []byte("Disallow: /\nUser-agent: foo\nDisallow: /z\n")})
+		in := rootInput("Disallow: /a\n",
+			"User-agent: *\nDisallow: /a\nDisallow: /b/\n"+c.line+"\n")
+		in.Notes = append(in.Notes,
+			Note{Dir: "/b/", File: "b/.robots",
+				Data: []byte("Disallow: /\nUser-agent: foo\nDisallow: /z\n")})
 		if list := findings(in, true); !slices.Contains(list, c.want) {
 			t.Errorf("%q: no %q among %q", c.line, c.want, list)
 		}
 	}
-	in := rootInput("Disallow: /é/\n", "User-agent: *\nDisallow: /%C3%A9/\nDisallow: /é/\nDisallow: /é/*\u2000\n")
+	in := rootInput("Disallow: /é/\n",
+		"User-agent: *\nDisallow: /%C3%A9/\nDisallow: /é/\nDisallow: /é/*\u2000\n")
 	if list := findings(in, true); len(list) > 0 {
 		t.Errorf("a name that is not ASCII: %q", list)
 	}
@@ -173,13 +188,15 @@ func TestDenied(t *testing.T) {
 		{Dir: "/b/c/", File: "b/c/.robots", Data: []byte("Allow: /\n")},
 		{Dir: "/~u/", File: "~u/.robots", Data: []byte("Allow: /\n")},
 	}
-	in := Input{Notes: notes, Shut: []string{"/d/", "/~"}, File: []byte("User-agent: *\nAllow: /b/x\nDisallow: /b/\nDisallow: /b/**\nDisallow: /d/\nDisallow: /~\n")}
+	in := Input{Notes: notes, Shut: []string{"/d/", "/~"},
+		File: []byte("User-agent: *\nAllow: /b/x\nDisallow: /b/\nDisallow: /b/**\nDisallow: /d/\nDisallow: /~\n")}
 	rfc, _ := readers.Named("rfc9309")
 	in.Readers = []readers.Reader{rfc}
 	if list := findings(in, true); len(list) > 0 {
 		t.Errorf("%q", list)
 	}
-	for line, want := range map[string]string{"Disallow: /b/**\n": "rfc9309  b/.robots:0", "Disallow: /d/\n": "rfc9309  :0", "Disallow: /~\n": "rfc9309  :0"} {
+	for line, want := range map[string]string{"Disallow: /b/**\n": "rfc9309  b/.robots:0",
+		"Disallow: /d/\n": "rfc9309  :0", "Disallow: /~\n": "rfc9309  :0"} {
 		spoilt := in
 		spoilt.File = []byte(strings.Replace(string(in.File), line, "", 1))
 		if list := findings(spoilt, true); !slices.Contains(list, want) {
@@ -192,17 +209,23 @@ func TestDenied(t *testing.T) {
 // directories deny to any of them, and may be told no more.
 func TestJoined(t *testing.T) {
 	notes := []Note{
-		{Dir: "/", File: ".robots", Data: []byte("User-agent: foo\nDisallow: /*.zip$\nUser-agent: baz\nDisallow: /q\n")},
-		{Dir: "/~a/", File: "~a/.robots", Data: []byte("Disallow: /x\nAllow: /pub/\nUser-agent: foo\nDisallow: /y\nUser-agent: bar\nAllow: /y/z\nFinal: /w\nContent-Usage: train-ai=n, search=y\n")},
-		{Dir: "/~b/", File: "~b/.robots", Data: []byte("Disallow: /v\nUser-agent: bar\nDisallow: /u\n")},
+		{Dir: "/", File: ".robots",
+			Data: []byte("User-agent: foo\nDisallow: /*.zip$\nUser-agent: baz\nDisallow: /q\n")},
+		{Dir: "/~a/", File: "~a/.robots",
+			Data: []byte("Disallow: /x\nAllow: /pub/\nUser-agent: foo\nDisallow: /y\nUser-agent: bar\nAllow: /y/z\nFinal: /w\nContent-Usage: train-ai=n, search=y\n")},
+		{Dir: "/~b/", File: "~b/.robots",
+			Data: []byte("Disallow: /v\nUser-agent: bar\nDisallow: /u\n")},
 	}
 	list := []string{"/~a/x", "/~a/y", "/~a/w", "/~b/v", "/~b/u"}
 	joined := "Disallow: " + strings.Join(list, "\nDisallow: ") + "\n"
 	everybody := "User-agent: *\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /~b/v\n\n"
 	rest := "User-agent: baz\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /q\nDisallow: /~b/v\n"
-	file := everybody + "User-agent: foo\nDisallow: /*.zip$\n" + joined + "Content-Usage: /~a/ train-ai=n\n\nUser-agent: bar\n" + joined + "Content-Usage: /~a/ train-ai=n\n\n" + rest
+	file := everybody + "User-agent: foo\nDisallow: /*.zip$\n" + joined +
+		"Content-Usage: /~a/ train-ai=n\n\nUser-agent: bar\n" + joined +
+		"Content-Usage: /~a/ train-ai=n\n\n" + rest
 	rfc, _ := readers.Named("rfc9309")
-	in := Input{Notes: notes, Joined: []string{"/~a/", "/~b/"}, File: []byte(file), Readers: []readers.Reader{rfc}}
+	in := Input{Notes: notes, Joined: []string{"/~a/", "/~b/"}, File: []byte(file),
+		Readers: []readers.Reader{rfc}}
 	if r := Check(in); len(r.Findings) > 0 {
 		t.Errorf("%+v", r.Findings)
 	}
@@ -241,7 +264,8 @@ func TestJoiningOpensNothing(t *testing.T) {
 		in := inputOf(s, nil)
 		alone := Read(in)
 		for j, n := range in.Notes {
-			if top := topOf(n.Dir); n.Dir != "/" && !slices.Contains(in.Joined, top) && (i+j)%3 > 0 {
+			if top := topOf(n.Dir); n.Dir != "/" &&
+				!slices.Contains(in.Joined, top) && (i+j)%3 > 0 {
 				in.Joined = append(in.Joined, top)
 			}
 		}
@@ -255,7 +279,8 @@ func TestJoiningOpensNothing(t *testing.T) {
 				}
 				changed++
 				if is.Allowed || !joined.c.joined[robot] || !joined.c.tops[topOf(sel)] {
-					t.Fatalf("site %d, %s %q: %+v, joined %+v\n%s%q", i, robot, sel, was, is, s, in.Joined)
+					t.Fatalf("site %d, %s %q: %+v, joined %+v\n%s%q", i, robot, sel, was,
+						is, s, in.Joined)
 				}
 			}
 		}
@@ -268,8 +293,11 @@ func TestJoiningOpensNothing(t *testing.T) {
 // TestPreferences compares preferences of annotations and files.
 func TestPreferences(t *testing.T) {
 	for _, c := range []struct{ note, file, leak, block string }{
-		{"Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n", "Content-Usage: search=n\nContent-Usage: /d/ search=n, train-ai=y\n", "", ""},
-		{"Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n", "Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n", "preferences  .robots:1", ""},
+		{"Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n",
+			"Content-Usage: search=n\nContent-Usage: /d/ search=n, train-ai=y\n", "", ""},
+		{"Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n",
+			"Content-Usage: search=n\nContent-Usage: /d/ train-ai=y\n",
+			"preferences  .robots:1", ""},
 		{"Content-Usage: search=y\n", "Content-Usage: search=n\n", "", "preferences  .robots:1"},
 		{"Content-Usage: search=n\n", "", "preferences  .robots:1", ""},
 		{"Disallow: /x\n", "Disallow: /x\nContent-Usage: /d/ search=y\n", "preferences  :0", ""},
@@ -280,7 +308,8 @@ func TestPreferences(t *testing.T) {
 		in.Readers = []readers.Reader{}
 		leak, block := strings.Join(findings(in, true), ","), strings.Join(findings(in, false), ",")
 		if leak != c.leak || block != c.block {
-			t.Errorf("%q, %q: %q and %q, not %q and %q", c.note, c.file, leak, block, c.leak, c.block)
+			t.Errorf("%q, %q: %q and %q, not %q and %q", c.note, c.file, leak, block,
+				c.leak, c.block)
 		}
 	}
 }
@@ -289,16 +318,20 @@ func TestPreferences(t *testing.T) {
 func TestRows(t *testing.T) {
 	for _, c := range []struct{ reader, note, file string }{
 		{"veronica2", "User-agent: veronica\nDisallow: /a\n", "User-agent: *\n"},
-		{"rfc9309", "Disallow: /a%2521\n", "User-agent: *\nDisallow: /a\nAllow: /%61%2521\nUser-agent: z\nDisallow: /a\n"},
+		{"rfc9309", "Disallow: /a%2521\n",
+			"User-agent: *\nDisallow: /a\nAllow: /%61%2521\nUser-agent: z\nDisallow: /a\n"},
 		{"rfc9309-raw", "Disallow: /a?b\n", "User-agent: *\nDisallow: /a%3Fb\n"},
 		{"google", "Disallow: /a b\n", "User-agent: *\nDisallow: /a b\n"},
 		{"1994", "Disallow: /a\n", "User-agent: *\nDisallow: /*\nDisallow: /a%23\n"},
 		{"first-match", "Disallow: /a\n", "User-agent: *\nDisallow:\nDisallow: /a\n"},
-		{"longest-match", "Disallow: /a\n", "User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /a*\n"},
-		{"gemini", "Disallow: /a?b\n", "User-agent: *\nDisallow: /*b\nUser-agent: z\nDisallow: /a\n"},
+		{"longest-match", "Disallow: /a\n",
+			"User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /a*\n"},
+		{"gemini", "Disallow: /a?b\n",
+			"User-agent: *\nDisallow: /*b\nUser-agent: z\nDisallow: /a\n"},
 		{"gopher-mcp", "Disallow: /a\n", "User-agent: *\nDisallow: /a\nUser-agent: gopher-mcp\n"},
 		{"gopher-strict", "Disallow: /a$\n", "User-agent: *\nDisallow: /a$\n"},
-		{"google-raw", "Disallow: /a b\n", "User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /a%20b\n"},
+		{"google-raw", "Disallow: /a b\n",
+			"User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /a%20b\n"},
 	} {
 		r, _ := readers.Named(c.reader)
 		in := rootInput(c.note, c.file)
@@ -325,11 +358,13 @@ func TestNames(t *testing.T) {
 		t.Errorf("a part of a name stands first: %q", list)
 	}
 	long := strings.Repeat("n", 100_000) // in time, too
-	in = rootInput("Disallow: /a\nUser-agent: "+long+"\nDisallow: /b\n", "User-agent: *\nDisallow: /a\n\nUser-agent: "+long+"\nDisallow: /a\n")
+	in = rootInput("Disallow: /a\nUser-agent: "+long+"\nDisallow: /b\n",
+		"User-agent: *\nDisallow: /a\n\nUser-agent: "+long+"\nDisallow: /a\n")
 	if list := findings(in, true); !slices.Contains(list, "rfc9309  .robots:3") {
 		t.Errorf("a long name: %q", list)
 	}
-	in = rootInput("Disallow: /a\n", "User-agent: *\nDisallow: /a\n\nUser-agent: zz\nDisallow: /.robots\n")
+	in = rootInput("Disallow: /a\n",
+		"User-agent: *\nDisallow: /a\n\nUser-agent: zz\nDisallow: /.robots\n")
 	if list := findings(in, true); !slices.Contains(list, "rfc9309  .robots:1") {
 		t.Errorf("a robot that nobody named: %q", list)
 	}
@@ -378,11 +413,14 @@ func TestOverBlocks(t *testing.T) {
 			policies := Read(in)
 			names := sites.Selectors(policies.Patterns())
 			for _, robot := range append(policies.Robots(), "*") {
-				p, m := policies.For(robot), rfc.Matcher(rfc.Rules(readers.Open(in.File), strings.Replace(robot, "*", "zz", 1)))
+				p, m := policies.For(robot),
+					rfc.Matcher(rfc.Rules(readers.Open(in.File),
+						strings.Replace(robot, "*", "zz", 1)))
 				for _, sel := range names {
 					if p.Decide(sel).Allowed && !m.Allowed(sel) {
 						if found++; !has {
-							t.Fatalf("seed %d, %s: %s %q\n%s\n%s", seed, fault.Name, robot, sel, s, in.File)
+							t.Fatalf("seed %d, %s: %s %q\n%s\n%s", seed, fault.Name, robot,
+								sel, s, in.File)
 						}
 					}
 				}

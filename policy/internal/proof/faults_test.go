@@ -29,11 +29,15 @@ func rightFor(in Input) string {
 	c := policies.c
 	names := policies.Robots()
 	for _, name := range virtual {
-		if slices.ContainsFunc(virtual, func(v string) bool { return c.named[v] != nil }) && c.named[name] == nil {
+		if slices.ContainsFunc(virtual, func(v string) bool {
+			return c.named[v] != nil
+		}) && c.named[name] == nil {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
 
 	var b strings.Builder
 	group := func(name string, p *policy, weak bool) {
@@ -43,10 +47,13 @@ func rightFor(in Input) string {
 			texts := writable(r.rule, weak && !r.allow)
 			if r.allow {
 				texts = slices.DeleteFunc(texts[:1:1], func(string) bool { return weak })
-				if raw := writable(r.rule, false); len(raw) > 1 && !strings.Contains(raw[len(raw)-1], " ") {
+				if raw := writable(r.rule, false); len(raw) > 1 &&
+					!strings.Contains(raw[len(raw)-1], " ") {
 					texts = append(texts, raw[len(raw)-1])
 				}
-				if texts = slices.DeleteFunc(texts, func(string) bool { return weak }); strings.HasSuffix(r.String(), "*") {
+				if texts = slices.DeleteFunc(texts, func(string) bool {
+					return weak
+				}); strings.HasSuffix(r.String(), "*") {
 					texts = texts[:min(1, len(texts))]
 				}
 			}
@@ -57,7 +64,8 @@ func rightFor(in Input) string {
 						for _, m := range lines {
 							texts = append(texts, m.String())
 						}
-						texts = append(texts, r.String()+strings.Repeat("*", max(1, a.Size-len(r.String())+1)))
+						texts = append(texts, r.String()+
+							strings.Repeat("*", max(1, a.Size-len(r.String())+1)))
 					}
 				}
 			}
@@ -130,7 +138,8 @@ type holder struct {
 // decodes reports whether a reader takes a selector for a URI that may hold escapes.
 func decodes(r readers.Reader) bool {
 	return slices.ContainsFunc(r.Forms, func(f readers.Form) bool {
-		return f == readers.Normal || f == readers.Quoted || f == readers.Requoted || f == readers.Decoded
+		return f == readers.Normal || f == readers.Quoted || f == readers.Requoted ||
+			f == readers.Decoded
 	})
 }
 
@@ -160,7 +169,9 @@ func leaks(in Input) map[holder]string {
 				continue
 			case r.Agent != "" && robot != "*" && r.Agent != robot:
 				continue
-			case r.Agent == "" && slices.ContainsFunc(readers.All(), func(o readers.Reader) bool { return o.Agent == robot && o.Agent != "" }):
+			case r.Agent == "" && slices.ContainsFunc(readers.All(), func(o readers.Reader) bool {
+				return o.Agent == robot && o.Agent != ""
+			}):
 				continue
 			case !r.Groups && robot != "*":
 				continue
@@ -232,7 +243,8 @@ func TestRight(t *testing.T) {
 			switch {
 			case bad > 8:
 			case f.Robot != "*" && strings.Contains(f.Robot, "+") && f.Code == OtherLines:
-			case f.Code == "" && f.Leak, f.Reader == "rfc9309", f.Reader == "google" && f.Code != Index, f.Reader == Preferences:
+			case f.Code == "" && f.Leak, f.Reader == "rfc9309", f.Reader == "google" &&
+				f.Code != Index, f.Reader == Preferences:
 				bad++
 				t.Errorf("%s: %+v\n%s\n%s", name, f, s, in.File)
 			}
@@ -248,7 +260,10 @@ func TestFaults(t *testing.T) {
 	for seed := *first; seed < *first+*drawn; seed++ {
 		rnd := rand.New(rand.NewPCG(seed, 22))
 		s := sites.Draw(rnd)
-		none := sites.Fault{Name: "none", Spoil: func(*rand.Rand, sites.Site, func(sites.Site) string) string { return right(s) }}
+		none := sites.Fault{Name: "none",
+			Spoil: func(*rand.Rand, sites.Site, func(sites.Site) string) string {
+				return right(s)
+			}}
 		for _, fault := range append(sites.Faults, none) {
 			in := inputOf(s, []byte(fault.Spoil(rnd, s, right)))
 			got := map[holder]bool{}
@@ -262,7 +277,8 @@ func TestFaults(t *testing.T) {
 				leak.robot = ""
 				if !got[leak] {
 					if bad++; bad < 4 {
-						t.Errorf("seed %d, %s: %+v: %q\n%s\n%s", seed, fault.Name, leak, sel, s, in.File)
+						t.Errorf("seed %d, %s: %+v: %q\n%s\n%s", seed, fault.Name, leak,
+							sel, s, in.File)
 					}
 				}
 			}

@@ -17,14 +17,16 @@ func inputOf(s sites.Site, file []byte) Input {
 	in := Input{Programs: s.Programs, File: file, Notes: notesOf(rest, false)}
 	for _, home := range homes {
 		gopher, gemini := notesOf(home.Gopher, true), notesOf(home.Gemini, true)
-		in.Notes = slices.Concat(in.Notes, gopher, gemini, besides(gopher, gemini), besides(gemini, gopher))
+		in.Notes = slices.Concat(in.Notes, gopher, gemini, besides(gopher, gemini),
+			besides(gemini, gopher))
 	}
 	return in
 }
 
 func notesOf(list []sites.Note, strict bool) (notes []Note) {
 	for _, n := range list {
-		notes = append(notes, Note{Dir: n.Dir, File: n.File, Data: n.Data, Err: n.Err, Strict: strict})
+		notes = append(notes, Note{Dir: n.Dir, File: n.File, Data: n.Data, Err: n.Err,
+			Strict: strict})
 	}
 	return notes
 }
@@ -78,14 +80,18 @@ func TestTwoTrees(t *testing.T) {
 		for _, home := range homes {
 			gopher.Notes = slices.Concat(gopher.Notes, notesOf(home.Gopher, true))
 			gemini.Notes = slices.Concat(gemini.Notes, notesOf(home.Gemini, true))
-			loose.Notes = slices.Concat(loose.Notes, notesOf(home.Gopher, false), notesOf(home.Gemini, false))
+			loose.Notes = slices.Concat(loose.Notes, notesOf(home.Gopher, false),
+				notesOf(home.Gemini, false))
 		}
 		both := Read(inputOf(s, nil))
 		for _, robot := range append(both.Robots(), "*") {
 			for _, sel := range sites.Selectors(Read(loose).Patterns()) {
-				one, other := Read(gopher).For(robot).Decide(sel), Read(gemini).For(robot).Decide(sel)
-				if got := both.For(robot).Decide(sel); got.Allowed != (one.Allowed && other.Allowed) {
-					t.Fatalf("seed %d, %s %q: %+v, alone %+v and %+v\n%s", seed, robot, sel, got, one, other, s)
+				one, other := Read(gopher).For(robot).Decide(sel),
+					Read(gemini).For(robot).Decide(sel)
+				if got := both.For(robot).Decide(sel); got.Allowed != (one.Allowed &&
+					other.Allowed) {
+					t.Fatalf("seed %d, %s %q: %+v, alone %+v and %+v\n%s", seed, robot, sel,
+						got, one, other, s)
 				}
 			}
 		}
@@ -105,7 +111,8 @@ func TestCases(t *testing.T) {
 			p := policies.For(words[0])
 			sel, states := "", map[string]string{}
 			for _, word := range append(words[1:], "+") {
-				if key, value, ok := strings.Cut(word, "="); ok && !strings.ContainsAny(word[:1], "+-") {
+				if key, value, ok := strings.Cut(word, "="); ok &&
+					!strings.ContainsAny(word[:1], "+-") {
 					states[key] = value
 					continue
 				}
@@ -125,7 +132,8 @@ func TestCases(t *testing.T) {
 // its other groups are as they are, and annotations of one directory are joined.
 func TestEverybody(t *testing.T) {
 	text := []byte("Disallow: /a\nUser-agent: *, foo\nDisallow: /b\nFinal: /c\nUser-agent: veronica\nDisallow: /d\n")
-	some := Note{Dir: "/~bob/", File: "~bob/.robots", Data: text, Everybody: []string{"GPTBot", "bar"}}
+	some := Note{Dir: "/~bob/", File: "~bob/.robots", Data: text,
+		Everybody: []string{"GPTBot", "bar"}}
 	below := Note{Dir: "/~bob/x/", File: "~bob/x/.robots", Data: []byte("Allow: /\n")}
 	all := some
 	all.Data, all.Everybody = []byte("Disallow: /e\nUser-agent: bar\nDisallow: /f\n"), nil
@@ -137,9 +145,14 @@ func TestEverybody(t *testing.T) {
 		robots string
 		want   map[string]string // what a robot is denied, of a to f
 	}{
-		{[]Note{some}, "bar foo gptbot veronica", map[string]string{"*": "", "gptbot": "abc", "bar": "abc", "foo": "bc", "veronica": "d"}},
-		{[]Note{nobody}, "foo veronica", map[string]string{"*": "", "gptbot": "", "foo": "bc", "veronica": "d"}},
-		{[]Note{below, some, all}, "bar foo gptbot veronica", map[string]string{"*": "e", "gptbot": "abc", "bar": "abcf", "foo": "bc", "veronica": "d"}},
+		{[]Note{some}, "bar foo gptbot veronica",
+			map[string]string{"*": "", "gptbot": "abc", "bar": "abc", "foo": "bc",
+				"veronica": "d"}},
+		{[]Note{nobody}, "foo veronica",
+			map[string]string{"*": "", "gptbot": "", "foo": "bc", "veronica": "d"}},
+		{[]Note{below, some, all}, "bar foo gptbot veronica",
+			map[string]string{"*": "e", "gptbot": "abc", "bar": "abcf", "foo": "bc",
+				"veronica": "d"}},
 	} {
 		policies := Read(Input{Notes: c.notes})
 		if got := strings.Join(policies.Robots(), " "); got != c.robots {

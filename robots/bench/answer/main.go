@@ -20,7 +20,8 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: answer temoto|jimsmart")
 	}
-	modules := map[string]string{"temoto": "github.com/temoto/robotstxt", "jimsmart": "github.com/jimsmart/grobotstxt"}
+	modules := map[string]string{"temoto": "github.com/temoto/robotstxt",
+		"jimsmart": "github.com/jimsmart/grobotstxt"}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			if m.Path == modules[os.Args[1]] {

@@ -29,7 +29,8 @@ func AllFronts(t testing.TB, keys string) (at Fronts, flags []string) {
 		"gemini": addrs[1], "spartan": addrs[2], "nex": addrs[3], "finger": addrs[4],
 	}
 	return at, []string{
-		"-listen", addrs[0], "-gemini", addrs[1], "-spartan", addrs[2], "-nex", addrs[3], "-finger", addrs[4],
+		"-listen", addrs[0], "-gemini", addrs[1], "-spartan", addrs[2], "-nex", addrs[3],
+		"-finger", addrs[4],
 		"-tls-self-signed", keys, "-http", "view",
 	}
 }
@@ -95,7 +96,8 @@ func (Fronts) Parse(front string, reply []byte) (r Reply) {
 	case "nex", "finger":
 		line, more := strings.CutSuffix(r.Body, "\n")
 		_, message, _ := strings.Cut(line, ": ")
-		r.Served = more && message != "nothing here has that name" && !strings.HasPrefix(line, "no such user") && !strings.HasPrefix(line, "Finger ")
+		r.Served = more && message != "nothing here has that name" &&
+			!strings.HasPrefix(line, "no such user") && !strings.HasPrefix(line, "Finger ")
 	default:
 		_, failed := ask.IsError(reply)
 		r.Served = !failed && len(reply) > 0
@@ -110,7 +112,8 @@ func (Fronts) Parse(front string, reply []byte) (r Reply) {
 func (at Fronts) Get(front, host, sel string, raw bool) (r Reply, err error) {
 	for range 4 {
 		var reply []byte
-		reply, err = Exchange("", at[front], at.Request(front, host, sel, raw), at.Config(front, host))
+		reply, err = Exchange("", at[front], at.Request(front, host, sel, raw),
+			at.Config(front, host))
 		if r = at.Parse(front, reply); r.To == "" {
 			break
 		}
@@ -135,7 +138,8 @@ func (at Fronts) Robots(host string) (file string, err error) {
 			r, failed := at.Get(front, host, sel, false)
 			file = cmp.Or(file, r.Body)
 			if failed != nil || r.Body != file || file == "" || r.To != "" {
-				err = errors.Join(err, failed, errors.New(front+" has another robots.txt at "+sel+": "+r.Head+r.Body))
+				err = errors.Join(err, failed,
+					errors.New(front+" has another robots.txt at "+sel+": "+r.Head+r.Body))
 			}
 		}
 	}

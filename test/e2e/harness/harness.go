@@ -46,7 +46,8 @@ var build = sync.OnceValues(func() (name string, err error) {
 			err = copyProgram(name, built)
 		}
 	} else {
-		cmd := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", name, "github.com/gophd/gophd/cmd/gophd")
+		cmd := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", name,
+			"github.com/gophd/gophd/cmd/gophd")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 		if out, failed := cmd.CombinedOutput(); failed != nil {
 			err = fmt.Errorf("building gophd: %w\n%s", failed, out)
@@ -98,9 +99,11 @@ func Apart(t *testing.T, env ...string) bool {
 	if os.Getenv(key) == t.Name() {
 		return true
 	}
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v",
+		"-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
 	cmd.Env = append(append(os.Environ(), env...), key+"="+t.Name())
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+	if out, err := cmd.CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	return false
@@ -125,7 +128,8 @@ type Daemon struct {
 // a free port of 127.0.0.1.
 func Start(t testing.TB, args ...string) *Daemon {
 	t.Helper()
-	return StartCmd(t, exec.Command(Program(t), append([]string{"-listen", "127.0.0.1:0"}, args...)...))
+	return StartCmd(t, exec.Command(Program(t),
+		append([]string{"-listen", "127.0.0.1:0"}, args...)...))
 }
 
 // LogEnv asks for a log in which tests find everything, unless a flag asks for

@@ -27,7 +27,8 @@ func Cache() string {
 // skipped, or fails if TEST_GOPHD_ALL is set.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
-	for _, path := range []string{name, filepath.Join(Cache(), "programs/bin", name), "/usr/sbin/" + name} {
+	for _, path := range []string{name, filepath.Join(Cache(), "programs/bin", name),
+		"/usr/sbin/" + name} {
 		if found, err := exec.LookPath(path); err == nil {
 			return found
 		}

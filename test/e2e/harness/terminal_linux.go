@@ -31,7 +31,8 @@ func Terminal(t testing.TB) (screen, tty *os.File) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+	if tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY,
+		0); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = tty.Close() })

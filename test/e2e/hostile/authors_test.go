@@ -43,9 +43,12 @@ var authors = []author{
 	{name: "200,000 directories", act: directories, size: 200_000, mib: 300},
 	{name: "200 annotations of 9,000 rules", act: annotations, size: 9_000, mib: 300},
 	{name: "leases on 1,000 files", act: leases, size: 1_000, ask: "/bob/0.txt", mib: 50},
-	{name: "a disk that hangs", act: directories, size: 50, ask: "/bob/mnt/x.txt", mib: 100, hangs: true, flags: []string{"-stall-timeout", "2s"}},
-	{name: "a feed of 200,000 names", act: datedTexts, size: 200_000, ask: "/bob/feed.xml", mib: 200},
-	{name: "searches of 4 KB in 50,000 texts", act: datedTexts, size: 50_000, ask: "/search\t" + strings.Repeat(`"b a" `, 600), mib: 300, flags: []string{"-search"}},
+	{name: "a disk that hangs", act: directories, size: 50, ask: "/bob/mnt/x.txt", mib: 100,
+		hangs: true, flags: []string{"-stall-timeout", "2s"}},
+	{name: "a feed of 200,000 names", act: datedTexts, size: 200_000,
+		ask: "/bob/feed.xml", mib: 200},
+	{name: "searches of 4 KB in 50,000 texts", act: datedTexts, size: 50_000,
+		ask: "/search\t" + strings.Repeat(`"b a" `, 600), mib: 300, flags: []string{"-search"}},
 }
 
 // TestSoakAuthors lets one author after the other loose on a tree that others
@@ -59,13 +62,17 @@ func TestSoakAuthors(t *testing.T) {
 	for _, a := range authors {
 		t.Run(a.name, func(t *testing.T) {
 			root := tree(t)
-			must(t, errors.Join(os.Mkdir(root+"/bob", 0o755), directories(t.Context(), root+"/ann", others)))
+			must(t, errors.Join(os.Mkdir(root+"/bob", 0o755),
+				directories(t.Context(), root+"/ann", others)))
 			if a.hangs {
 				mnt := mountDisk(t, root+"/bob/mnt", diskFiles())
 				defer mnt.stall()()
 			}
-			d := harness.Start(t, append([]string{"-root", root, "-request-timeout", "1h"}, a.flags...)...)
-			d.Until("the tree is read", func() bool { return strings.HasPrefix(d.Ask("caps.txt"), "CAPS") })
+			d := harness.Start(t, append([]string{"-root", root, "-request-timeout", "1h"},
+				a.flags...)...)
+			d.Until("the tree is read", func() bool {
+				return strings.HasPrefix(d.Ask("caps.txt"), "CAPS")
+			})
 			a.soak(t, d, root, a.size/part)
 		})
 	}
@@ -101,7 +108,8 @@ func (a author) soak(t *testing.T, d *harness.Daemon, root string, size int) {
 	later.Until("it holds there", holds(later))
 	peak := max(memoryKiB(t, d, "VmHWM"), memoryKiB(t, later, "VmHWM"))
 	t.Logf("%.1f s, %.1f s of CPU, %d MiB and at most %d more; others: %d asked, median %v, slowest %v; an annotation of theirs holds after %v",
-		lasted.Seconds(), (cpuTime(t, d) - spent).Seconds(), resting>>10, (peak-resting)>>10, len(took), took[len(took)/2].Round(10*time.Microsecond),
+		lasted.Seconds(), (cpuTime(t, d) - spent).Seconds(), resting>>10, (peak-resting)>>10,
+		len(took), took[len(took)/2].Round(10*time.Microsecond),
 		took[len(took)-1].Round(100*time.Microsecond), held.Round(time.Millisecond))
 	if more := (peak - resting) >> 10; more > a.mib {
 		t.Errorf("%d MiB more, want %d at most", more, a.mib)
@@ -116,7 +124,8 @@ func (a author) clients(addr string) {
 			break
 		}
 		all.Go(func() {
-			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 2, 0, byte(1+i))}, Timeout: harness.Timeout}
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 2, 0, byte(1+i))},
+				Timeout: harness.Timeout}
 			c, err := d.Dial("tcp", addr)
 			if err != nil {
 				return
@@ -134,10 +143,12 @@ func (a author) clients(addr string) {
 // down and up again through the one before.
 func chains(_ context.Context, dir string, size int) error {
 	deep := strings.Repeat("d/", min(size, 800))
-	err := errors.Join(os.MkdirAll(filepath.Join(dir, deep), 0o755), os.WriteFile(filepath.Join(dir, "x.txt"), nil, 0o644),
+	err := errors.Join(os.MkdirAll(filepath.Join(dir, deep), 0o755),
+		os.WriteFile(filepath.Join(dir, "x.txt"), nil, 0o644),
 		os.Symlink(deep+strings.Repeat("../", strings.Count(deep, "/")), dir+"/0"))
 	for i := range 39 {
-		err = errors.Join(err, os.Symlink(fmt.Sprintf("%d/%s%s", i, deep, strings.Repeat("../", strings.Count(deep, "/"))), fmt.Sprintf("%s/%d", dir, i+1)))
+		err = errors.Join(err, os.Symlink(fmt.Sprintf("%d/%s%s", i, deep,
+			strings.Repeat("../", strings.Count(deep, "/"))), fmt.Sprintf("%s/%d", dir, i+1)))
 	}
 	return err
 }
@@ -149,7 +160,8 @@ func patterns(ctx context.Context, dir string, size int) error {
 		fmt.Fprintf(&b, "*a*a*a*a*%db\n", i)
 	}
 	for i := 0; i < size && ctx.Err() == nil; i++ {
-		if err := os.WriteFile(fmt.Sprintf("%s/%s%d", dir, strings.Repeat("a", 40), i), nil, 0o644); err != nil {
+		if err := os.WriteFile(fmt.Sprintf("%s/%s%d", dir, strings.Repeat("a", 40), i), nil,
+			0o644); err != nil {
 			return err
 		}
 	}
@@ -161,7 +173,8 @@ func renames(ctx context.Context, dir string, size int) error {
 		return err
 	}
 	for i := 0; i < size && sleep(ctx, 25*time.Millisecond); i++ {
-		if err := os.Rename(fmt.Sprintf("%s/%d", dir, i), fmt.Sprintf("%s/%d", dir, i+1)); err != nil {
+		if err := os.Rename(fmt.Sprintf("%s/%d", dir, i),
+			fmt.Sprintf("%s/%d", dir, i+1)); err != nil {
 			return err
 		}
 	}
@@ -184,7 +197,8 @@ func annotations(ctx context.Context, dir string, size int) error {
 	}
 	for i := 0; i < 200 && ctx.Err() == nil; i++ {
 		at := fmt.Sprintf("%s/%d", dir, i)
-		if err := errors.Join(os.Mkdir(at, 0o755), os.WriteFile(at+"/.robots", b.Bytes(), 0o644)); err != nil {
+		if err := errors.Join(os.Mkdir(at, 0o755),
+			os.WriteFile(at+"/.robots", b.Bytes(), 0o644)); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,9 @@ const (
 )
 
 // textOf returns a text of 1 KiB.
-func textOf(i int) []byte { return bytes.Repeat(fmt.Appendf(nil, "text %09d\n", i), 1<<10/15) }
+func textOf(i int) []byte {
+	return bytes.Repeat(fmt.Appendf(nil, "text %09d\n", i), 1<<10/15)
+}
 
 // largeOf returns a file of 64 KiB, or twice as much as the one before.
 func largeOf(i int) []byte { return largeFiles[i] }
@@ -100,8 +102,9 @@ type content struct {
 func makeContent(t *testing.T, base string) *content {
 	g := &content{root: filepath.Join(base, "root"), rand: rand.New(rand.NewPCG(3, 5))}
 	files := map[string][]byte{
-		".robots": []byte("Disallow: /private/\n"), "private/letter.txt": []byte("x"), "growing/log.txt": nil,
-		"a.txt": []byte("alpha\n"), "large.bin": large, "people/readme.txt": []byte("x"),
+		".robots": []byte("Disallow: /private/\n"), "private/letter.txt": []byte("x"),
+		"growing/log.txt": nil,
+		"a.txt":           []byte("alpha\n"), "large.bin": large, "people/readme.txt": []byte("x"),
 		"menu/gophermap": menuMap(),
 	}
 	for i := range texts {
@@ -157,7 +160,8 @@ func (m *longRun) compare() {
 	}
 	var got []byte
 	for began := time.Now(); time.Since(began) < maxRest+maxWait; time.Sleep(5 * time.Millisecond) {
-		if got, err = harness.Exchange("127.3.1.1", m.Addr, "robots.txt", nil); err == nil && bytes.Equal(rulesOf(got), rulesOf(fresh.Robots)) {
+		if got, err = harness.Exchange("127.3.1.1", m.Addr, "robots.txt", nil); err == nil &&
+			bytes.Equal(rulesOf(got), rulesOf(fresh.Robots)) {
 			m.rewritten = append(m.rewritten, time.Since(began))
 			return
 		}
@@ -250,7 +254,8 @@ func (g *content) writeMore(at int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	name := filepath.Join(g.root, "growing", "log.txt")
-	if at == 0 && (os.WriteFile(name+".new", nil, 0o644) != nil || os.Rename(name+".new", name) != nil) {
+	if at == 0 && (os.WriteFile(name+".new", nil, 0o644) != nil ||
+		os.Rename(name+".new", name) != nil) {
 		return 0
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
@@ -269,7 +274,8 @@ func (g *content) exchange() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	next, old := g.root+".next", g.root+".old"
-	if err := errors.Join(os.RemoveAll(old), os.RemoveAll(next), linkAll(g.root, next), os.Rename(g.root, old)); err != nil {
+	if err := errors.Join(os.RemoveAll(old), os.RemoveAll(next), linkAll(g.root, next),
+		os.Rename(g.root, old)); err != nil {
 		return err
 	}
 	time.Sleep(20 * time.Millisecond)

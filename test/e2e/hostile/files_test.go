@@ -12,8 +12,11 @@ import (
 // Where more connections are allowed than the process may open files, silent
 // ones make room when there are none left.
 func TestOutOfFiles(t *testing.T) {
-	d := harness.StartCmd(t, exec.Command("sh", "-c", `ulimit -n 200 && exec "$@"`, "sh", harness.Program(t),
-		"-root", tree(t), "-listen", "127.0.0.1:0", "-max-conns", "1000", "-max-conns-per-ip", "0", "-request-timeout", "1h"))
+	d := harness.StartCmd(t,
+		exec.Command("sh", "-c", `ulimit -n 200 && exec "$@"`, "sh", harness.Program(t),
+			"-root", tree(t), "-listen", "127.0.0.1:0", "-max-conns", "1000",
+			"-max-conns-per-ip", "0",
+			"-request-timeout", "1h"))
 	silent := habit{}.arrive(t, d.Addr, 400)
 	for range 20 {
 		if got := d.Ask("/a.txt"); got != "alpha\n" {

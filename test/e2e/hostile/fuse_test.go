@@ -65,7 +65,8 @@ func mountDiskOf(t *testing.T, owner int, at string, files map[string][]byte) *d
 	if err != nil {
 		t.Skip("no FUSE here:", err)
 	}
-	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d,allow_other", fd, os.Getuid(), os.Getgid())
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d,allow_other", fd,
+		os.Getuid(), os.Getgid())
 	if err := unix.Mount("test", at, "fuse", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		_ = unix.Close(fd)
 		t.Skip("no FUSE here:", err)
@@ -170,8 +171,10 @@ func (d *disk) do(op uint32, id uint64, in []byte) ([]byte, syscall.Errno) {
 	case opLookup:
 		name, _, _ := strings.Cut(string(in), "\x00")
 		for i, n := range d.nodes {
-			if i > 0 && n.in == id && (n.name == name || d.folds && strings.EqualFold(n.name, name)) {
-				return d.attributes(put(put(nil, 8, uint64(i+1), 0, forever, forever), 4, 0, 0), uint64(i+1)), 0
+			if i > 0 && n.in == id &&
+				(n.name == name || d.folds && strings.EqualFold(n.name, name)) {
+				return d.attributes(put(put(nil, 8, uint64(i+1), 0, forever, forever), 4, 0, 0),
+					uint64(i+1)), 0
 			}
 		}
 		return nil, syscall.ENOENT
@@ -180,7 +183,8 @@ func (d *disk) do(op uint32, id uint64, in []byte) ([]byte, syscall.Errno) {
 	case opOpen, opOpendir:
 		return put(put(nil, 8, 0), 4, 0, 0), 0
 	case opRead:
-		from, size := int(binary.NativeEndian.Uint64(in[8:])), int(binary.NativeEndian.Uint32(in[16:]))
+		from, size := int(binary.NativeEndian.Uint64(in[8:])),
+			int(binary.NativeEndian.Uint32(in[16:]))
 		from = min(from, len(n.data))
 		part := n.data[from:min(from+size, len(n.data))]
 		if from+len(part) > n.bad {

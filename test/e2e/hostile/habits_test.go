@@ -59,7 +59,8 @@ func (m *longRun) holdLeases(ctx context.Context) {
 	for ctx.Err() == nil {
 		var held []*os.File
 		for i := range 20 {
-			f, err := os.OpenFile(filepath.Join(m.content.root, "leased", fmt.Sprintf("%d.txt", i)), os.O_RDWR, 0)
+			f, err := os.OpenFile(filepath.Join(m.content.root, "leased",
+				fmt.Sprintf("%d.txt", i)), os.O_RDWR, 0)
 			if err != nil {
 				continue // there is no root
 			}
@@ -89,7 +90,8 @@ func (m *longRun) breakThings(ctx context.Context) {
 		name string
 		do   func(context.Context) error
 	}{
-		{"SIGHUP", m.hangUp}, {"out of descriptors", m.fewFiles}, {"log rotated", m.rotate}, {"root exchanged", m.exchangeRoot},
+		{"SIGHUP", m.hangUp}, {"out of descriptors", m.fewFiles}, {"log rotated", m.rotate},
+		{"root exchanged", m.exchangeRoot},
 		{"root away", func(context.Context) error { return m.content.hide(m.pace / 10) }},
 		{"root exchanged, out of descriptors", m.exchangeWithFewFiles},
 	}
@@ -102,9 +104,13 @@ func (m *longRun) breakThings(ctx context.Context) {
 	}
 }
 
-func (m *longRun) hangUp(context.Context) error { return m.Process.Signal(syscall.SIGHUP) }
+func (m *longRun) hangUp(context.Context) error {
+	return m.Process.Signal(syscall.SIGHUP)
+}
 
-func (m *longRun) exchangeRoot(context.Context) error { return m.content.exchange() }
+func (m *longRun) exchangeRoot(context.Context) error {
+	return m.content.exchange()
+}
 
 // rotate moves the access log away, as logrotate does, and throws it away, which
 // makes room on its disk.

@@ -107,20 +107,26 @@ type longRun struct {
 func startLongRun(t *testing.T, span time.Duration) *longRun {
 	base := t.TempDir()
 	m := &longRun{t: t, span: span, pace: min(max(span/100, 500*time.Millisecond), longPace),
-		content: makeContent(t, base), access: filepath.Join(smallDisk(t, span), "access.log"), broke: map[string]int{}}
-	args := []string{"-root", m.content.root, "-sandbox-parent", "-access-log", m.access, "-status", "127.0.0.0/8",
-		"-metrics", "127.0.0.1:0", "-search", "-sitemap", "-tls-self-signed", filepath.Join(base, "tls")}
+		content: makeContent(t, base), access: filepath.Join(smallDisk(t, span), "access.log"),
+		broke: map[string]int{}}
+	args := []string{"-root", m.content.root, "-sandbox-parent", "-access-log", m.access,
+		"-status", "127.0.0.0/8",
+		"-metrics", "127.0.0.1:0", "-search", "-sitemap", "-tls-self-signed",
+		filepath.Join(base, "tls")}
 	for i := range hanging {
 		// Only root can mount. In a short run, a root is exchanged so often that gophd may not
 		// have noticed the last exchange, which a disk delays by a second.
-		if dir := filepath.Join(base, fmt.Sprint("hanging", i)); os.Geteuid() == 0 && m.pace >= longPace {
+		if dir := filepath.Join(base, fmt.Sprint("hanging", i)); os.Geteuid() == 0 &&
+			m.pace >= longPace {
 			m.disks = append(m.disks, mountDisk(t, dir, diskFiles()))
 			args = append(args, "-mount", fmt.Sprintf("hanging%d=%s", i, dir))
 		}
 	}
 	m.Daemon = harness.Start(t, args...)
 	m.metrics = url(m.WaitLog("/metrics"))
-	m.Until("robots.txt is made", func() bool { return strings.Contains(m.Ask("robots.txt"), denied) })
+	m.Until("robots.txt is made", func() bool {
+		return strings.Contains(m.Ask("robots.txt"), denied)
+	})
 	for i := range 6 {
 		m.readers = append(m.readers, newReader(m, i))
 	}
@@ -183,7 +189,8 @@ func (m *longRun) run(span time.Duration) {
 // fault notes what gophd did wrong. The first ones are told.
 func (m *longRun) fault(format string, args ...any) {
 	if n := m.faults.Add(1); n <= 20 {
-		m.t.Errorf("after %v: %s", time.Since(m.began).Round(time.Millisecond), fmt.Sprintf(format, args...))
+		m.t.Errorf("after %v: %s", time.Since(m.began).Round(time.Millisecond),
+			fmt.Sprintf(format, args...))
 	}
 }
 

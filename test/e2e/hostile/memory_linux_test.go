@@ -29,8 +29,10 @@ const (
 func TestSmallMemory(t *testing.T) {
 	harness.Slow(t, "make small-memory")
 	root := tree(t)
-	must(t, errors.Join(os.Mkdir(root+"/many", 0o755), datedTexts(t.Context(), root+"/many", manyNames)))
-	treetest.Write(t, root, map[string]string{"page.txt": strings.Repeat("a line of a large page\n", 80_000), "small/x.txt": "x\n"})
+	must(t, errors.Join(os.Mkdir(root+"/many", 0o755),
+		datedTexts(t.Context(), root+"/many", manyNames)))
+	treetest.Write(t, root, map[string]string{"page.txt": strings.Repeat("a line of a large page\n",
+		80_000), "small/x.txt": "x\n"})
 	d := harness.Start(t, "-root", root, "-http", "view", "-search", "-request-timeout", "1h")
 	limitMemory(t, d.Process.Pid)
 	d.WaitLog("search index built")
@@ -46,11 +48,13 @@ func TestSmallMemory(t *testing.T) {
 		{"searches that find a large directory", "/search\tb a\r\n", 8},
 		{"many searches of an address", "/search\tlarge\r\n", 24},
 		{"searches of 4 KB", "/search\t" + long + "\r\n", 4},
-		{"HEAD of a large page", "HEAD /page.txt HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n", 25},
+		{"HEAD of a large page",
+			"HEAD /page.txt HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n", 25},
 		{"a large page", "GET /many/ HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n", 25},
 	} {
 		t.Run(attack.name, func(t *testing.T) {
-			if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.Process.Pid), []byte("5"), 0); err != nil {
+			if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", d.Process.Pid), []byte("5"),
+				0); err != nil {
 				t.Fatal(err) // begin a new VmHWM
 			}
 			var all sync.WaitGroup
@@ -60,7 +64,8 @@ func TestSmallMemory(t *testing.T) {
 				all.Go(func() {
 					for first := true; first || time.Now().Before(end); first = false {
 						asked.Add(1)
-						if n, err := send(io.Discard, fmt.Sprintf("127.5.0.%d", 1+i%4), d.Addr, attack.request); n == 0 || err != nil {
+						if n, err := send(io.Discard, fmt.Sprintf("127.5.0.%d", 1+i%4), d.Addr,
+							attack.request); n == 0 || err != nil {
 							unanswered.Add(1)
 							t.Logf("an attacker got %d bytes, %v", n, err)
 						}
@@ -82,13 +87,15 @@ func TestSmallMemory(t *testing.T) {
 func fifth(t *testing.T, addr string, end time.Time) (took []time.Duration) {
 	for i := 0; i == 0 || time.Now().Before(end); i++ {
 		for request, want := range map[string]string{
-			"/a.txt\r\n": "alpha\n", "/small/\r\n": "0x.txt", "robots.txt\r\n": "#", fmt.Sprintf("/no/%d\r\n", i): "3Not found", "/search\tlarge\r\n": "i",
+			"/a.txt\r\n": "alpha\n", "/small/\r\n": "0x.txt", "robots.txt\r\n": "#",
+			fmt.Sprintf("/no/%d\r\n", i): "3Not found", "/search\tlarge\r\n": "i",
 			"GET /small/x.txt HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n": "HTTP/1.1 200",
 		} {
 			began := time.Now()
 			var got strings.Builder
 			_, err := send(&got, "127.6.0.1", addr, request)
-			if took = append(took, time.Since(began)); err != nil || !strings.HasPrefix(got.String(), want) {
+			if took = append(took, time.Since(began)); err != nil ||
+				!strings.HasPrefix(got.String(), want) {
 				t.Errorf("the fifth's %q: %.80q, %v", request, got.String(), err)
 			}
 		}
@@ -99,7 +106,8 @@ func fifth(t *testing.T, addr string, end time.Time) (took []time.Duration) {
 
 // send sends a request and copies the reply, whose length it returns.
 func send(to io.Writer, from, addr, request string) (int64, error) {
-	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: harness.Timeout}).Dial("tcp", addr)
+	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)},
+		Timeout: harness.Timeout}).Dial("tcp", addr)
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +122,8 @@ func send(to io.Writer, from, addr, request string) (int64, error) {
 // limitMemory puts a process into a control group of 400 MiB, where this user may.
 func limitMemory(t *testing.T, pid int) {
 	t.Helper()
-	for _, group := range [][2]string{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}, {"/sys/fs/cgroup", "memory.max"}} {
+	for _, group := range [][2]string{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
+		{"/sys/fs/cgroup", "memory.max"}} {
 		if _, err := os.Stat(filepath.Join(group[0], "cgroup.procs")); err != nil {
 			continue
 		}
@@ -125,7 +134,9 @@ func limitMemory(t *testing.T, pid int) {
 				_ = os.WriteFile(filepath.Join(group[0], "cgroup.procs"), fmt.Append(nil, pid), 0)
 				_ = os.Remove(dir)
 			})
-			err = errors.Join(os.WriteFile(filepath.Join(dir, group[1]), fmt.Append(nil, smallMemory), 0), os.WriteFile(filepath.Join(dir, "cgroup.procs"), fmt.Append(nil, pid), 0))
+			err = errors.Join(os.WriteFile(filepath.Join(dir, group[1]),
+				fmt.Append(nil, smallMemory), 0), os.WriteFile(filepath.Join(dir, "cgroup.procs"),
+				fmt.Append(nil, pid), 0))
 		}
 		if err == nil {
 			return

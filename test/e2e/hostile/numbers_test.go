@@ -27,7 +27,8 @@ type sample struct {
 
 // client asks for the numbers. Each time on a connection of its own, so that
 // the one that asks is always counted.
-var client = http.Client{Timeout: harness.Timeout, Transport: &http.Transport{DisableKeepAlives: true}}
+var client = http.Client{Timeout: harness.Timeout,
+	Transport: &http.Transport{DisableKeepAlives: true}}
 
 // sample takes one, false if gophd does not answer, which it need not while it
 // may open no files.
@@ -40,8 +41,10 @@ func (m *longRun) sample() (sample, bool) {
 	page, err := io.ReadAll(res.Body)
 	m.page = page
 	s := sample{
-		at: time.Since(m.began), resident: memoryKiB(m.t, m.Daemon, "VmRSS"), files: openFiles(m.t, m.Daemon),
-		goroutines: gauge(page, "go_goroutines"), heap: gauge(page, "go_memstats_heap_inuse_bytes") >> 10,
+		at: time.Since(m.began), resident: memoryKiB(m.t, m.Daemon, "VmRSS"),
+		files:      openFiles(m.t, m.Daemon),
+		goroutines: gauge(page, "go_goroutines"),
+		heap:       gauge(page, "go_memstats_heap_inuse_bytes") >> 10,
 	}
 	return s, err == nil && s.goroutines > 0
 }
@@ -70,9 +73,11 @@ func (m *longRun) watch(ctx context.Context) {
 // sample the connection that asked is still there, of another it is not.
 func (m *longRun) rest() (s sample) {
 	var ok bool
-	for end, calm := time.Now().Add(90*time.Second), 0; calm < 5 && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end, calm := time.Now().Add(90*time.Second), 0; calm < 5 &&
+		time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		old := s
-		if s, ok = m.sample(); ok && abs(old.files-s.files) <= 2 && abs(old.goroutines-s.goroutines) <= 2 {
+		if s, ok = m.sample(); ok && abs(old.files-s.files) <= 2 &&
+			abs(old.goroutines-s.goroutines) <= 2 {
 			calm++
 		} else {
 			calm = 0
@@ -132,14 +137,16 @@ func (m *longRun) judge(before, after sample) {
 	for name, of := range map[string]struct {
 		f          func(sample) int
 		rest, load int
-	}{"goroutines": {goroutines, 4, 120}, "open files": {files, 4, 120}, "KiB of memory": {resident, memory, 8 << 10}} {
+	}{"goroutines": {goroutines, 4, 120}, "open files": {files, 4, 120},
+		"KiB of memory": {resident, memory, 8 << 10}} {
 		if was, is := of.f(before), of.f(after); is > was+of.rest {
 			m.t.Errorf("at rest there were %d %s, and are %d", was, name, is)
 		}
 		if !long {
 			continue
 		}
-		if early, late := m.middle(0.1, 0.3, of.f), m.middle(0.8, 1, of.f); late > early*11/10+of.load {
+		if early, late := m.middle(0.1, 0.3, of.f),
+			m.middle(0.8, 1, of.f); late > early*11/10+of.load {
 			m.t.Errorf("under load there were %d %s, and are %d", early, name, late)
 		}
 	}
@@ -156,13 +163,16 @@ func (m *longRun) tell(before, after sample) {
 	var b strings.Builder
 	b.WriteString("\n| part of the run | memory | of it heap | goroutines | open files | requests | median | 99 % | slowest |\n| --- |" + strings.Repeat(" --: |", 8))
 	row := func(name string, rss, heap, goroutines, files int, rest string) {
-		fmt.Fprintf(&b, "\n| %s | %.1f MiB | %.1f MiB | %d | %d |%s", name, float64(rss)/1024, float64(heap)/1024, goroutines, files, rest)
+		fmt.Fprintf(&b, "\n| %s | %.1f MiB | %.1f MiB | %d | %d |%s", name, float64(rss)/1024,
+			float64(heap)/1024, goroutines, files, rest)
 	}
-	row("at rest, before", before.resident, before.heap, before.goroutines, before.files, " | | | |")
+	row("at rest, before", before.resident, before.heap, before.goroutines,
+		before.files, " | | | |")
 	const parts = 10
 	for i := range parts {
 		from, to := float64(i)/parts, float64(i+1)/parts
-		row(fmt.Sprintf("%d %%", 100*(i+1)/parts), m.middle(from, to, resident), m.middle(from, to, heap), m.middle(from, to, goroutines),
+		row(fmt.Sprintf("%d %%", 100*(i+1)/parts), m.middle(from, to, resident),
+			m.middle(from, to, heap), m.middle(from, to, goroutines),
 			m.middle(from, to, files), latencies(m.between(from, to)))
 	}
 	row("at rest, after", after.resident, after.heap, after.goroutines, after.files, " | | | |")
@@ -172,15 +182,20 @@ func (m *longRun) tell(before, after sample) {
 		bytesRead, oldest = bytesRead+r.bytes, max(oldest, r.oldest)
 	}
 	fmt.Fprintf(&b, "\n\n%d requests answered (%d MiB), %d faults; %d hostile clients; %d changes to the tree; robots.txt compared %d times, right after %s",
-		len(m.between(0, 2)), bytesRead>>20, m.faults.Load(), m.hostile.Load(), m.content.n, len(m.rewritten), spread(m.rewritten))
-	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v", oldest.Round(time.Millisecond), m.broke)
-	fmt.Fprintf(&b, "\n%d reloads, %d of them failed; %d lines of the access log lost\n", gauge(m.page, "gophd_reloads_total"),
-		gauge(m.page, "gophd_reload_failures_total"), gauge(m.page, "gophd_access_log_lost_lines_total"))
+		len(m.between(0, 2)), bytesRead>>20, m.faults.Load(), m.hostile.Load(), m.content.n,
+		len(m.rewritten), spread(m.rewritten))
+	fmt.Fprintf(&b, "\nthe oldest text had been replaced %v before; broken: %v",
+		oldest.Round(time.Millisecond), m.broke)
+	fmt.Fprintf(&b, "\n%d reloads, %d of them failed; %d lines of the access log lost\n",
+		gauge(m.page, "gophd_reloads_total"),
+		gauge(m.page, "gophd_reload_failures_total"),
+		gauge(m.page, "gophd_access_log_lost_lines_total"))
 	var longest time.Duration
 	for _, s := range m.stills {
 		longest = max(longest, s.to.Sub(s.from))
 	}
-	fmt.Fprintf(&b, "%d times this process was not run for 300 ms or more, at most for %v\n", len(m.stills), longest.Round(time.Millisecond))
+	fmt.Fprintf(&b, "%d times this process was not run for 300 ms or more, at most for %v\n",
+		len(m.stills), longest.Round(time.Millisecond))
 	m.t.Log(b.String())
 }
 
@@ -202,7 +217,8 @@ func latencies(took []time.Duration) string {
 	}
 	slices.SortFunc(took, cmp.Compare[time.Duration])
 	ms := func(i int) float64 { return took[min(i, len(took)-1)].Seconds() * 1000 }
-	return fmt.Sprintf(" %d | %.1f ms | %.1f ms | %.0f ms |", len(took), ms(len(took)/2), ms(len(took)*99/100), ms(len(took)))
+	return fmt.Sprintf(" %d | %.1f ms | %.1f ms | %.0f ms |", len(took), ms(len(took)/2),
+		ms(len(took)*99/100), ms(len(took)))
 }
 
 // spread tells the middle and the slowest.
@@ -211,5 +227,6 @@ func spread(took []time.Duration) string {
 		return "-"
 	}
 	slices.Sort(took)
-	return fmt.Sprintf("%v (middle), %v (at most)", took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
+	return fmt.Sprintf("%v (middle), %v (at most)", took[len(took)/2].Round(time.Millisecond),
+		took[len(took)-1].Round(time.Millisecond))
 }

@@ -24,14 +24,16 @@ func TestProgress(t *testing.T) {
 	}
 	d := mountDisk(t, slow, files)
 	d.slowDirs, d.slowFiles = make(chan struct{}), make(chan struct{})
-	cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-search", "-mount", "one="+slow+"/one", "-vhost", "two.example="+slow+"/two", root)
+	cmd := exec.Command(harness.Program(t), "-listen", "127.0.0.1:0", "-search", "-mount",
+		"one="+slow+"/one", "-vhost", "two.example="+slow+"/two", root)
 	cmd.Env = append(os.Environ(), "TERM=dumb")
 	s := harness.OnScreen(t, cmd)
 	t.Cleanup(func() { close(d.slowFiles) }) // else it cannot be killed at once
 	show := func(texts ...string) {
 		t.Helper()
 		for _, text := range texts {
-			for end := time.Now().Add(10 * harness.Timeout); !strings.Contains(s.String(), text); time.Sleep(50 * time.Millisecond) {
+			for end := time.Now().Add(10 * harness.Timeout); !strings.Contains(s.String(),
+				text); time.Sleep(50 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("no %q on the screen:\n%s", text, s)
 				}

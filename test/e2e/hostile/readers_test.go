@@ -44,7 +44,8 @@ const (
 )
 
 func newReader(m *longRun, i int) *reader {
-	return &reader{m: m, rand: rand.New(rand.NewPCG(uint64(i), 7)), from: fmt.Sprintf("127.3.0.%d", 1+i)}
+	return &reader{m: m, rand: rand.New(rand.NewPCG(uint64(i), 7)),
+		from: fmt.Sprintf("127.3.0.%d", 1+i)}
 }
 
 func (r *reader) read(ctx context.Context) {
@@ -112,7 +113,8 @@ func (r *reader) one(k kind) {
 		return
 	}
 	if err != nil {
-		r.m.fault("%s (TLS: %v) was lost after %v and %d bytes: %v", selector, k.tls, took, len(got), err)
+		r.m.fault("%s (TLS: %v) was lost after %v and %d bytes: %v", selector, k.tls,
+			took, len(got), err)
 		return
 	}
 	if err := check(got); err != nil {
@@ -157,13 +159,15 @@ func (r *reader) listing() (string, func([]byte) error) {
 
 // miss asks now for a name that was asked for before, now for a new one.
 func (r *reader) miss() (string, func([]byte) error) {
-	return fmt.Sprintf("/no/such/%d", r.rand.IntN(2)*r.rand.Int()), same(sha256.Sum256([]byte("3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n")))
+	return fmt.Sprintf("/no/such/%d", r.rand.IntN(2)*r.rand.Int()),
+		same(sha256.Sum256([]byte("3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n")))
 }
 
 // robots checks what is true of robots.txt at any time.
 func (r *reader) robots() (string, func([]byte) error) {
 	return "robots.txt", func(got []byte) error {
-		if robots.Parse(robots.RFC9309, got).Allowed("mybot", strings.TrimPrefix(denied, "Disallow: ")+"/x") {
+		if robots.Parse(robots.RFC9309, got).Allowed("mybot",
+			strings.TrimPrefix(denied, "Disallow: ")+"/x") {
 			return fmt.Errorf("what is always denied is not: %q", got)
 		}
 		return nil

@@ -57,7 +57,8 @@ func TestSoak(t *testing.T) {
 	for _, c := range basicHabits {
 		t.Run(c.name, func(t *testing.T) {
 			start := func(timeout string) *harness.Daemon {
-				d := harness.Start(t, "-root", root, "-tls-self-signed", t.TempDir(), "-metrics", "127.0.0.1:0",
+				d := harness.Start(t, "-root", root, "-tls-self-signed", t.TempDir(),
+					"-metrics", "127.0.0.1:0",
 					"-request-timeout", timeout, "-stall-timeout", timeout)
 				d.Until("the file is read", func() bool { return d.Ask("/a.txt") == "alpha\n" })
 				return d
@@ -85,7 +86,8 @@ func stay(t *testing.T, d *harness.Daemon, c habit, n int, long bool) {
 	held, more := openFiles(t, d)-restingFiles, (memoryKiB(t, d, "VmHWM")-resting)>>10
 	slowest := took[len(took)-1]
 	t.Logf("%d came in %.1f s, %d files held, at most %d MiB more; others: %d asked, median %v, slowest %v",
-		n, arrived.Seconds(), held, more, len(took), took[len(took)/2].Round(10*time.Microsecond), slowest.Round(100*time.Microsecond))
+		n, arrived.Seconds(), held, more, len(took), took[len(took)/2].Round(10*time.Microsecond),
+		slowest.Round(100*time.Microsecond))
 	if more > 100 {
 		t.Errorf("%d MiB more", more)
 	}
@@ -132,8 +134,9 @@ func (c habit) arrive(t *testing.T, addr string, n int) []*net.TCPConn {
 
 func (c habit) client(t *testing.T, addr string, number int) *net.TCPConn {
 	d := net.Dialer{
-		Timeout: harness.Timeout, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(number/250), byte(1+number%250))},
-		Control: smallBuffer,
+		Timeout:   harness.Timeout,
+		LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(number/250), byte(1+number%250))},
+		Control:   smallBuffer,
 	}
 	conn, err := d.Dial("tcp", addr)
 	if err != nil {

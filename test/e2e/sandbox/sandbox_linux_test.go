@@ -34,7 +34,8 @@ func try(t *testing.T, trial func(dir string) error) {
 	dir := os.Getenv("SANDBOX_DIR")
 	if dir == "" {
 		dir = t.TempDir()
-		treetest.Write(t, dir, map[string]string{"parent/root/file": "old", "outside/file": "outside"})
+		treetest.Write(t, dir, map[string]string{"parent/root/file": "old",
+			"outside/file": "outside"})
 	}
 	if !harness.Apart(t, "SANDBOX_DIR="+dir) {
 		return
@@ -68,9 +69,12 @@ func needCalls(t *testing.T) {
 
 // modes are the ways to enter.
 var modes = map[string]func(dir string) sandbox.Paths{
-	"plain": func(dir string) sandbox.Paths { return sandbox.Paths{Read: []string{dir + "/parent/root"}} },
+	"plain": func(dir string) sandbox.Paths {
+		return sandbox.Paths{Read: []string{dir + "/parent/root"}}
+	},
 	"connects": func(dir string) sandbox.Paths {
-		return sandbox.Paths{Read: []string{dir + "/parent/root"}, Connect: []string{dir + "/outside"}}
+		return sandbox.Paths{Read: []string{dir + "/parent/root"},
+			Connect: []string{dir + "/outside"}}
 	},
 	"stores": func(dir string) sandbox.Paths {
 		return sandbox.Paths{Read: []string{dir + "/parent/root"}, Keep: []string{dir + "/outside"}}
@@ -174,7 +178,8 @@ func trySwap(dir string) error {
 	if err := os.WriteFile(next+"/file", []byte("next"), 0o644); err != nil {
 		return err
 	}
-	mover := exec.Command("/bin/sh", "-c", `read go; mv "$1" "$1.old" && mv "$2" "$1"; echo done`, "sh", root, next)
+	mover := exec.Command("/bin/sh", "-c", `read go; mv "$1" "$1.old" && mv "$2" "$1"; echo done`,
+		"sh", root, next)
 	in, err := mover.StdinPipe()
 	if err != nil {
 		return err
@@ -215,14 +220,17 @@ func accepted() (fd int, at *syscall.SockaddrInet4, err error) {
 		return 0, nil, err
 	}
 	f, err := c.(*net.TCPConn).File()
-	return int(f.Fd()), &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.Addr().(*net.TCPAddr).Port}, err
+	return int(f.Fd()), &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1},
+		Port: l.Addr().(*net.TCPAddr).Port}, err
 }
 
 // tryCalls does what an intruder would, on a thread that was there before, too.
 func tryCalls(dir string, abi int, paths sandbox.Paths) error {
 	sandbox.Newest.ABI = abi
-	sandbox.Newest.Config = []landlock.Config{1: landlock.V1, 2: landlock.V2, 3: landlock.V3, 4: landlock.V4, 5: landlock.V5,
-		6: landlock.V6, 7: landlock.V7, 8: landlock.V8, 9: landlock.V9, 10: landlock.V10, 11: landlock.V11}[abi]
+	sandbox.Newest.Config = []landlock.Config{1: landlock.V1, 2: landlock.V2, 3: landlock.V3,
+		4: landlock.V4, 5: landlock.V5,
+		6: landlock.V6, 7: landlock.V7, 8: landlock.V8, 9: landlock.V9, 10: landlock.V10,
+		11: landlock.V11}[abi]
 	conn, at, err := accepted()
 	if err != nil {
 		return err
@@ -258,7 +266,8 @@ func store(name string) error {
 		return err
 	}
 	_, err = f.WriteAt([]byte("x"), 10)
-	return errors.Join(err, unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}), f.Truncate(5), f.Sync(), f.Close(), os.Remove(name))
+	return errors.Join(err, unix.FcntlFlock(f.Fd(), unix.F_SETLK,
+		&unix.Flock_t{Type: unix.F_WRLCK}), f.Truncate(5), f.Sync(), f.Close(), os.Remove(name))
 }
 
 // filtered is what attachFilter returned before the sandbox was entered: some kernels
@@ -267,15 +276,18 @@ var filtered error
 
 func attachFilter(conn int) error {
 	lets := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0xffff}}
-	return unix.SetsockoptSockFprog(conn, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &lets[0]})
+	return unix.SetsockoptSockFprog(conn, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+		&unix.SockFprog{Len: 1, Filter: &lets[0]})
 }
 
 // deniedHere tries what is forbidden; conn is a connection that was accepted.
-func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int, at *syscall.SockaddrInet4) error {
+func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int,
+	at *syscall.SockaddrInet4) error {
 	connects, stores := len(paths.Connect) > 0, len(paths.Keep) > 0
 	call := func(number uintptr, args ...uintptr) error {
 		args = append(args, 0, 0, 0, 0, 0, 0)
-		_, _, errno := syscall.Syscall6(number, args[0], args[1], args[2], args[3], args[4], args[5])
+		_, _, errno := syscall.Syscall6(number, args[0], args[1], args[2], args[3],
+			args[4], args[5])
 		if errno == 0 {
 			return nil
 		}
@@ -291,46 +303,76 @@ func deniedHere(where string, h sandbox.Holds, paths sandbox.Paths, conn int, at
 	failed := errors.Join(
 		want(true, "a TCP socket", call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM)),
 		want(true, "a UDP socket", call(unix.SYS_SOCKET, unix.AF_INET6, unix.SOCK_DGRAM)),
-		want(true, "an MPTCP socket", call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP)),
+		want(true, "an MPTCP socket",
+			call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP)),
 		want(true, "a Unix datagram socket", call(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_DGRAM)),
-		want(!connects, "a Unix socket", call(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC)),
+		want(!connects, "a Unix socket",
+			call(unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC)),
 		want(true, "a netlink socket", call(unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW)),
 		want(true, "execve", syscall.Exec("/proc/self/exe", nil, nil)),
 		want(true, "a process", call(unix.SYS_CLONE, uintptr(unix.SIGCHLD))),
-		want(true, "a thread in a namespace", call(unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_NEWUSER)),
-		want(true, "memory that runs", call(unix.SYS_MMAP, 0, 4096, exec, unix.MAP_PRIVATE|unix.MAP_ANON)),
+		want(true, "a thread in a namespace",
+			call(unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_NEWUSER)),
+		want(true, "memory that runs",
+			call(unix.SYS_MMAP, 0, 4096, exec, unix.MAP_PRIVATE|unix.MAP_ANON)),
 		want(true, "a signal for the parent", call(unix.SYS_KILL, uintptr(os.Getppid()))),
-		want(true, "a signal for a thread of the parent", call(unix.SYS_TGKILL, uintptr(os.Getppid()), uintptr(os.Getppid()))),
-		want(true, "its own priority", call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, uintptr(os.Getppid()), 19)),
+		want(true, "a signal for a thread of the parent",
+			call(unix.SYS_TGKILL, uintptr(os.Getppid()), uintptr(os.Getppid()))),
+		want(true, "its own priority",
+			call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, uintptr(os.Getppid()), 19)),
 		want(true, "making it dumpable", call(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1)),
-		want(true, "its own limits", call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, uintptr(unsafe.Pointer(&unix.Rlimit{})))),
-		want(true, "limits of its parent", call(unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_CORE)),
-		want(true, "a limit behind the low half of an address", call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, 1<<32)),
-		want(true, "TCP_FASTOPEN_CONNECT", call(unix.SYS_SETSOCKOPT, 0, unix.IPPROTO_TCP, unix.TCP_FASTOPEN_CONNECT)),
-		want(true, "an owner of signals", call(unix.SYS_FCNTL, 0, unix.F_SETOWN, uintptr(os.Getppid()))),
+		want(true, "its own limits",
+			call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, uintptr(unsafe.Pointer(&unix.Rlimit{})))),
+		want(true, "limits of its parent",
+			call(unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_CORE)),
+		want(true, "a limit behind the low half of an address",
+			call(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_CORE, 1<<32)),
+		want(true, "TCP_FASTOPEN_CONNECT",
+			call(unix.SYS_SETSOCKOPT, 0, unix.IPPROTO_TCP, unix.TCP_FASTOPEN_CONNECT)),
+		want(true, "an owner of signals",
+			call(unix.SYS_FCNTL, 0, unix.F_SETOWN, uintptr(os.Getppid()))),
 		want(!stores, "writing at an offset", openError(call(unix.SYS_PWRITE64, 1<<20))),
-		is(unix.ENOSYS, "clone3", call(unix.SYS_CLONE3)), is(unix.ENOSYS, "a call to come", call(5000)),
+		is(unix.ENOSYS, "clone3", call(unix.SYS_CLONE3)),
+		is(unix.ENOSYS, "a call to come", call(5000)),
 	)
-	for _, number := range []uintptr{unix.SYS_EXECVEAT, unix.SYS_LISTEN, unix.SYS_BIND, unix.SYS_SENDMMSG, unix.SYS_RECVMSG, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
-		unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
-		unix.SYS_ADD_KEY, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_OPEN_TREE,
-		unix.SYS_MOVE_MOUNT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_INIT_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET,
-		unix.SYS_PERSONALITY, unix.SYS_SHMGET, unix.SYS_MEMFD_CREATE, unix.SYS_REMAP_FILE_PAGES, unix.SYS_PKEY_MPROTECT, unix.SYS_SETUID, unix.SYS_CAPSET, unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT,
-		unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_MKDIRAT, unix.SYS_SYMLINKAT, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SPLICE} {
-		failed = errors.Join(failed, is(unix.EPERM, "call "+strconv.Itoa(int(number)), call(number)))
+	for _, number := range []uintptr{unix.SYS_EXECVEAT, unix.SYS_LISTEN, unix.SYS_BIND,
+		unix.SYS_SENDMMSG, unix.SYS_RECVMSG, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
+		unix.SYS_PROCESS_VM_WRITEV,
+		unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
+		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
+		unix.SYS_ADD_KEY, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
+		unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_OPEN_TREE,
+		unix.SYS_MOVE_MOUNT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT,
+		unix.SYS_FANOTIFY_INIT, unix.SYS_INIT_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_SECCOMP,
+		unix.SYS_LANDLOCK_CREATE_RULESET,
+		unix.SYS_PERSONALITY, unix.SYS_SHMGET, unix.SYS_MEMFD_CREATE, unix.SYS_REMAP_FILE_PAGES,
+		unix.SYS_PKEY_MPROTECT, unix.SYS_SETUID, unix.SYS_CAPSET, unix.SYS_FCHMODAT,
+		unix.SYS_FCHOWNAT,
+		unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_MKDIRAT, unix.SYS_SYMLINKAT,
+		unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SPLICE} {
+		failed = errors.Join(failed,
+			is(unix.EPERM, "call "+strconv.Itoa(int(number)), call(number)))
 	}
 	if runtime.GOARCH == "amd64" { // getpid in the mode with 32-bit pointers
 		failed = errors.Join(failed, want(true, "an x32 call", call(0x40000000|unix.SYS_GETPID)))
 	}
 	if conn >= 0 {
-		failed = errors.Join(failed, unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 1<<16),
+		failed = errors.Join(failed,
+			unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
+			unix.SetsockoptInt(conn, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 1<<16),
 			unix.SetsockoptLinger(conn, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{}))
 		if filter := attachFilter(conn); !errors.Is(filter, filtered) {
 			failed = errors.Join(failed, fmt.Errorf("a filter: %w, before %w", filter, filtered))
 		}
-		_, _, errno := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(conn), uintptr(unsafe.Pointer(new(uint16))), 2)
-		failed = errors.Join(failed, openError(errno), want(true, "sending on what was disconnected", unix.Sendto(conn, []byte("x"), unix.MSG_FASTOPEN, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr})),
-			want(true, "sending a message on what was disconnected", unix.Sendmsg(conn, []byte("x"), nil, &unix.SockaddrInet4{Port: at.Port, Addr: at.Addr}, unix.MSG_FASTOPEN)),
+		_, _, errno := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(conn),
+			uintptr(unsafe.Pointer(new(uint16))), 2)
+		failed = errors.Join(failed, openError(errno),
+			want(true, "sending on what was disconnected",
+				unix.Sendto(conn, []byte("x"), unix.MSG_FASTOPEN,
+					&unix.SockaddrInet4{Port: at.Port, Addr: at.Addr})),
+			want(true, "sending a message on what was disconnected",
+				unix.Sendmsg(conn, []byte("x"), nil,
+					&unix.SockaddrInet4{Port: at.Port, Addr: at.Addr}, unix.MSG_FASTOPEN)),
 			want(h.TCP(), "connecting with what was accepted", syscall.Connect(conn, at)))
 		if h.TCP() == (connects && h.ABI < 4) {
 			failed = errors.Join(failed, fmt.Errorf("%+v says %v of TCP", h, h.TCP()))
@@ -355,12 +397,14 @@ func tryUnix(dir string) error {
 			}
 		}
 	}()
-	if _, err := sandbox.Enter(sandbox.Paths{Read: []string{dir + "/parent"}, Connect: []string{dir + "/outside/socket"}}); err != nil {
+	if _, err := sandbox.Enter(sandbox.Paths{Read: []string{dir + "/parent"},
+		Connect: []string{dir + "/outside/socket"}}); err != nil {
 		return err
 	}
 	_, dialErr := net.Dial("unix", dir+"/outside/socket")
 	_, tcpErr := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	return errors.Join(want(false, "connecting to the socket", dialErr), want(true, "a TCP socket", tcpErr),
+	return errors.Join(want(false, "connecting to the socket", dialErr),
+		want(true, "a TCP socket", tcpErr),
 		want(true, "reading beside the socket", read(dir+"/outside/file")))
 }
 
@@ -406,7 +450,8 @@ func tryThreads(dir string) error {
 }
 
 func tryMissing(dir string) error {
-	if _, err := sandbox.Enter(sandbox.Paths{Read: []string{dir + "/nowhere"}}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := sandbox.Enter(sandbox.Paths{Read: []string{dir + "/nowhere"}}); !errors.Is(err,
+		fs.ErrNotExist) {
 		return fmt.Errorf("Enter with a missing path: %w", err)
 	}
 	return want(false, "reading after a failed Enter", read(dir+"/outside/file"))
@@ -432,7 +477,8 @@ func tryUser(dir string) error {
 		return err
 	}
 	groups, err := os.Getgroups()
-	if err != nil || !slices.Equal(groups, []int{u.GID, 54323}) || os.Getuid() != u.UID || os.Getegid() != u.GID {
+	if err != nil || !slices.Equal(groups, []int{u.GID, 54323}) || os.Getuid() != u.UID ||
+		os.Getegid() != u.GID {
 		return fmt.Errorf("became %d:%d with groups %v: %w", os.Getuid(), os.Getegid(), groups, err)
 	}
 	if err := u.Become(); err != nil {
