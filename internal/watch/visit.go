@@ -273,6 +273,7 @@ func (w *Watcher) unwatch(name string, d *known) {
 	}
 	w.mu.Lock()
 	d.watched = false
+	d.young = true // a change just before this may have no event
 	w.mu.Unlock()
 }
 
@@ -377,6 +378,7 @@ func (w *Watcher) closeSource() {
 	defer w.mu.Unlock()
 	for _, d := range w.dirs {
 		d.watched = false
+		d.young = true // as in unwatch
 	}
 }
 
