@@ -55,6 +55,21 @@ func TestLeases(t *testing.T) {
 	}
 }
 
+// TestLeasedCapsule: an annotation of a user's capsule is read again, too.
+func TestLeasedCapsule(t *testing.T) {
+	h := newHome(t)
+	conf := h.config()
+	conf.Poll = -1
+	conf.Capsules = filepath.Join(h.dir, "*", "public_gemini")
+	dir := h.add(t, 2001, "ann", map[string]string{"../public_gemini/.robots": "Disallow: /y\n"})
+	free := treetest.Lease(t, filepath.Join(dir, "../public_gemini/.robots"))
+	time.Sleep(2100 * time.Millisecond) // what is younger is compared again anyway
+	s := start(t, t.TempDir(), conf)
+	soon(t, "denial of what cannot be read", robotsHas(s, "Disallow: /~ann/"))
+	free()
+	soon(t, "the annotation", robotsHas(s, "Disallow: /~ann/y"))
+}
+
 // TestFailedOpen: what Open has opened before it fails, it closes.
 func TestFailedOpen(t *testing.T) {
 	dir, mounted := t.TempDir(), t.TempDir()
