@@ -471,6 +471,9 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 		return strings.Compare(a.name, b.name)
 	}) {
 		old := tree.Find(p.name)
+		if old == nil && isAsked(p.real) {
+			delete(s.busy, p.real) // it is gone
+		}
 		if old == nil || old != before.Find(p.name) {
 			continue
 		}
