@@ -520,17 +520,18 @@ func drawnRow(rnd *rand.Rand) readers.Reader {
 	r.Name = "drawn"
 	for range 1 + rnd.IntN(2) {
 		for _, flag := range []*bool{&r.Groups, &r.First, &r.Everybody, &r.Loose, &r.Blank,
-			&r.Allow, &r.Star, &r.EndStar, &r.Below, &r.Bare, &r.Index, &r.Dollar} {
+			&r.Allow, &r.Star, &r.EndStar, &r.Below, &r.Bare, &r.Index, &r.Dollar,
+			&r.Regexp, &r.Words} {
 			*flag = *flag != (rnd.IntN(12) == 0)
 		}
 		other := readers.All()[rnd.IntN(len(readers.All()))]
 		switch rnd.IntN(16) {
 		case 0:
-			r.Names = readers.Names(rnd.IntN(4))
+			r.Names = readers.Names(rnd.IntN(6))
 		case 1:
 			r.Choice = readers.Choice(rnd.IntN(3))
 		case 2:
-			r.Ties = 1 - r.Ties
+			r.Ties = readers.Ties(rnd.IntN(3))
 		case 3:
 			r.Forms, r.Escapes, r.Typed = other.Forms, other.Escapes, other.Typed
 		}

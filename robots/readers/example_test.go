@@ -26,6 +26,7 @@ func ExampleAll() {
 	// longest-match true
 	// longest-match-raw true
 	// protego true
+	// temoto false
 	// gemini true
 	// gopher-mcp false
 }

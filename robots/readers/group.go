@@ -49,10 +49,20 @@ type grouping struct {
 	ends    Fields
 	python  bool
 	mark    bool
+	words   bool
 }
 
 func (r Reader) grouping() grouping {
-	return grouping{r.Dialect, r.Groups, r.Literal, r.Blank, r.Ends, r.Python, r.Mark}
+	return grouping{
+		dialect: r.Dialect,
+		groups:  r.Groups,
+		literal: r.Literal,
+		blank:   r.Blank,
+		ends:    r.Ends,
+		python:  r.Python,
+		mark:    r.Mark,
+		words:   r.Words,
+	}
 }
 
 // Group returns the groups of a text.
@@ -73,8 +83,8 @@ func (by grouping) read(text string) *Grouped {
 // grouper puts lines into groups. A group ends at a User-agent line that follows a rule
 // (R1), and for some readers at other fields or a blank line, too.
 //
-// If blank and python are set, a group without any field behind its User-agent lines does
-// not count.
+// If words is set, or blank and python are, a group without any field behind its User-agent
+// lines does not count.
 type grouper struct {
 	by    grouping
 	file  Grouped
@@ -90,7 +100,7 @@ func (g *grouper) each(text string) {
 	}
 	s := NewScanner(g.by.dialect, g.by.literal, text)
 	for l, ok := s.Next(); ok; l, ok = s.Next() {
-		if !g.by.python {
+		if !g.by.python && !g.by.words {
 			g.add(&l)
 			continue
 		}
@@ -120,7 +130,7 @@ func (g *grouper) add(l *Line) {
 		if !g.named {
 			g.end()
 			g.begin(false)
-			g.named, g.ruled = true, !by.blank || !by.python
+			g.named, g.ruled = true, !by.words && (!by.blank || !by.python)
 		}
 		g.record(l)
 	case KindAllow, KindDisallow:
@@ -176,8 +186,12 @@ func (g *grouper) end() {
 	g.now, g.named = -1, false
 }
 
-// split returns a line as Python takes it: as several, if it has other line ends.
+// split returns a line as Python takes it: as several, if it has other line ends. With
+// words set, it returns the fields that stand in the line.
 func (by grouping) split(l Line) (parts []Line) {
+	if by.words {
+		return wordLines(l)
+	}
 	l.Value = strings.TrimFunc(l.Value, isPythonSpace)
 	if l.Forgiven && l.content == "" && l.Field != strings.ToLower(l.Field) {
 		l.Kind = KindMalformed // without a colon, Protego knows fields in small letters alone
@@ -197,6 +211,42 @@ func (by grouping) split(l Line) (parts []Line) {
 	return parts
 }
 
+// wordLines returns the fields in a line as temoto/robotstxt takes it. A colon ends the
+// first word alone, and a comment begins with a word. The line's end is the value of a field
+// that has no other.
+func wordLines(l Line) (parts []Line) {
+	text := strings.TrimPrefix(l.Text, byteOrderMark)
+	isBlank := func(c rune) bool { return strings.ContainsRune(" \t\v\r\n", c) }
+	for i := 1; i < len(text); i++ {
+		if text[i] == ':' && !isBlank(rune(text[i-1])) {
+			text = text[:i] + " " + text[i+1:]
+			break
+		}
+	}
+	words := strings.FieldsFunc(text, isBlank)
+	if i := slices.IndexFunc(words, func(w string) bool { return w[0] == '#' }); i >= 0 {
+		words = words[:i]
+	}
+	for words = append(words, "\n"); len(words) > 1; words = words[2:] {
+		part := Line{Number: l.Number, Text: l.Text, Field: words[0], Value: words[1]}
+		switch strings.ToLower(part.Field) {
+		case "user-agent", "useragent":
+			part.Kind = KindAgent
+		case "allow":
+			part.Kind = KindAllow
+		case "disallow":
+			part.Kind = KindDisallow
+		case "crawl-delay", "crawldelay":
+			part.Kind, part.Field = KindField, "crawl-delay"
+			part.content = "crawl-delay:" + part.Value
+		default:
+			continue
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
 const pythonLineEnds = "\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
 func isPythonSpace(c rune) bool {
@@ -209,8 +259,8 @@ func (r Reader) Choose(f *Grouped, robot string) (groups []int, named bool) {
 	if r.Names == ValueOrPart && r.Groups {
 		return chooseByKey(f, robot)
 	}
-	if r.Names == LongestPart && r.Groups {
-		return chooseLongest(f, robot)
+	if (r.Names == LongestPart || r.Names == LongestPrefix) && r.Groups {
+		return r.chooseLongest(f, robot)
 	}
 	own, whole, others, loose := r.sort(f, robot)
 	if r.Exact && len(whole) > 0 {
@@ -354,9 +404,9 @@ func chooseByKey(f *Grouped, robot string) (groups []int, named bool) {
 }
 
 // chooseLongest returns the groups with the longest value that is a part of a robot's name,
-// also without its stars; of equally long ones, the first of the file. "*" is as long as a
-// letter.
-func chooseLongest(f *Grouped, robot string) (groups []int, named bool) {
+// also without its stars, or that begins it; of equally long ones, the first of the file.
+// "*" is as long as a letter.
+func (r Reader) chooseLongest(f *Grouped, robot string) (groups []int, named bool) {
 	robot = strings.ToLower(robot)
 	longest := ""
 	byName := map[string][]int{}
@@ -366,9 +416,13 @@ func chooseLongest(f *Grouped, robot string) (groups []int, named bool) {
 				continue
 			}
 			value := strings.ToLower(rec.Value)
-			for _, name := range []string{value, strings.ReplaceAll(value, "*", "")} {
+			names, fits := []string{value, strings.ReplaceAll(value, "*", "")}, strings.Contains
+			if r.Names == LongestPrefix {
+				names, fits = names[:1], strings.HasPrefix
+			}
+			for _, name := range names {
 				byName[name] = append(byName[name], i)
-				if len(name) > len(longest) && (name == "*" || strings.Contains(robot, name)) {
+				if len(name) > len(longest) && (name == "*" || fits(robot, name)) {
 					longest = name
 				}
 			}

@@ -167,7 +167,7 @@ func (t *ranking) before(rule *MatchRule, size int, other *MatchRule, than int) 
 		return true
 	case size != than:
 		return size > than
-	case rule.Allow != other.Allow:
+	case rule.Allow != other.Allow && t.reader.Ties != TiesFirst:
 		return rule.Allow == (t.reader.Ties == TiesAllow)
 	}
 	return rule.Ref < other.Ref
@@ -304,7 +304,7 @@ func (r Reader) Rank(f *Grouped, groups []int, form string,
 // mayMatch reports whether a pattern as written may match a form. It compares the bytes
 // up to the first star, and looks for those up to the next.
 func (r *Reader) mayMatch(p, form string) bool {
-	if r.Escapes != AsWritten && r.Escapes != Letter || r.Below {
+	if r.Escapes != AsWritten && r.Escapes != Letter || r.Below || r.Regexp {
 		return true
 	}
 	i := 0

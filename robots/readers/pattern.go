@@ -2,6 +2,7 @@ package readers
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -355,8 +356,33 @@ func (r *Reader) appendPatterns(list []Pattern, rule Rule) []Pattern {
 	return list
 }
 
+// regexpPattern parses a value as temoto/robotstxt does.
+func regexpPattern(value string) (p Pattern, ok bool) {
+	if !strings.HasPrefix(value, "*") && !strings.HasPrefix(value, "/") {
+		value = "/" + value
+	}
+	value = strings.TrimRight(value, "*")
+	if !strings.ContainsAny(value, "*$") {
+		p.Pieces = []string{value}
+		p.Size = len(value)
+		return p, value != ""
+	}
+	p.Size = len(regexp.QuoteMeta(value)) - strings.Count(value, "$")
+	value, end, isWhole := strings.Cut(value, "$")
+	value = "*" + value
+	for strings.Contains(value, "**") {
+		value = strings.ReplaceAll(value, "**", "*")
+	}
+	p.Pieces = strings.Split(value, "*")
+	p.Whole = isWhole && p.Pieces[len(p.Pieces)-1] != ""
+	return p, strings.Trim(end, "$*") == "" // nothing follows the end
+}
+
 // pattern parses a value in the reader's form.
 func (r *Reader) pattern(value string) (p Pattern, ok bool) {
+	if r.Regexp {
+		return regexpPattern(value)
+	}
 	p.Size = len(value)
 	if p.Whole = r.whole; r.Dollar {
 		value, p.Whole = strings.CutSuffix(value, "$")

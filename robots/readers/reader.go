@@ -26,6 +26,7 @@ type Reader struct {
 	Python    bool    // lines, blanks and fields are those of Python's str
 	Mark      bool    // a byte order mark is a part of the first field
 	Literal   bool    // no misspelt field counts, and none without a colon
+	Words     bool    // a line is words: a field, its value, and so on; a colon ends the first word
 	Allow     bool    // Allow lines are rules
 
 	// What a pattern means.
@@ -33,6 +34,7 @@ type Reader struct {
 	Star    bool    // * is any bytes
 	EndStar bool    // without Star: a * at the end is dropped, and a pattern with another has no effect
 	Dollar  bool    // $ at the end is the end
+	Regexp  bool    // a pattern with * or $ is found anywhere, and is as long as its regular expression
 	whole   bool    // a pattern covers the whole selector (C5)
 	Below   bool    // /p/ also covers /p
 	Index   bool    // an Allow of index.htm… is one of its directory, too
@@ -56,11 +58,12 @@ type Names uint8
 
 // How names are compared, without case.
 const (
-	Token       Names = iota // the product tokens are the same
-	Part                     // the group's name is a part of the robot's
-	Value                    // the whole value is the robot's name
-	ValueOrPart              // as Value, or if no group fits so, as Part
-	LongestPart              // the whole value is a part of the robot's name, and none that is one is longer
+	Token         Names = iota // the product tokens are the same
+	Part                       // the group's name is a part of the robot's
+	Value                      // the whole value is the robot's name
+	ValueOrPart                // as Value, or if no group fits so, as Part
+	LongestPart                // the whole value is a part of the robot's name, and none that is one is longer
+	LongestPrefix              // as LongestPart, of values that begin the robot's name
 )
 
 // Fields is which fields end a run of User-agent lines, besides rules.
@@ -91,12 +94,13 @@ type Ties uint8
 const (
 	TiesAllow Ties = iota
 	TiesDisallow
+	TiesFirst // whichever stands first in the file
 )
 
 // All lists the readers that are known: a strict Gopher robot, Veronica-2, RFC 9309 by
 // the letter and as Google compares (each with the selector escaped as a URI first, and
 // as it is), the standard of 1994, CPython's parser to 3.12, of 3.14 (likewise in both ways)
-// and since, Scrapy's Protego, Gemini's Kennedy, and gopher-mcp.
+// and since, Scrapy's Protego, colly's temoto/robotstxt, Gemini's Kennedy, and gopher-mcp.
 func All() []Reader { return slices.Clone(all) }
 
 // Named returns the known reader of a name.
@@ -304,6 +308,22 @@ var all = []Reader{
 		Web:     true,
 	},
 	{
+		Name:    "temoto",
+		Note:    "temoto/robotstxt v1.1.2, which colly uses: a pattern with * or $ is found anywhere in the path",
+		Dialect: RFC9309,
+		Groups:  true,
+		Names:   LongestPrefix,
+		Ends:    RateFields,
+		Words:   true,
+		Allow:   true,
+		Star:    true,
+		Dollar:  true,
+		Regexp:  true,
+		Ties:    TiesFirst,
+		Forms:   []Form{URI},
+		Web:     true,
+	},
+	{
 		Name:      "gemini",
 		Note:      "Kennedy: prefixes only, its own group and the * group together",
 		Dialect:   RFC9309,
@@ -367,7 +387,7 @@ func (r Reader) Lacks(n Needs) Needs {
 	}{
 		{!r.Star || quotes, NeedsStar}, {!r.Dollar || quotes, NeedsDollar},
 		{!r.Groups || r.Everybody && r.Allow, NeedsGroups},
-		{r.Names == Part || r.Names == ValueOrPart || r.Names == LongestPart, NeedsNames},
+		{r.Names != Token && r.Names != Value, NeedsNames},
 		{!slices.Equal(r.Forms, []Form{URI}), NeedsEscapes},
 	} {
 		if not.lacks {

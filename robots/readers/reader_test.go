@@ -74,8 +74,8 @@ func TestTheRoot(t *testing.T) {
 	want := map[string]string{ // + where "/", "*" and both of them deny it
 		"gopher-strict": "-++", "veronica2": "-++", "rfc9309": "+++", "rfc9309-raw": "+++",
 		"google": "+++", "google-raw": "+++",
-		"protego": "+++",
-		"1994":    "---", "first-match": "+-+", "first-match-3.14": "+-+",
+		"protego": "+++", "temoto": "+-+",
+		"1994": "---", "first-match": "+-+", "first-match-3.14": "+-+",
 		"first-match-3.14-raw": "+-+", "longest-match": "+++", "longest-match-raw": "+++",
 		"gemini": "---", "gopher-mcp": "+++",
 	}

@@ -27,7 +27,7 @@ func readsAs(program string) string {
 		"CPython 3.13.0": "first-match", "CPython 3.14.0": "first-match-3.14",
 		"CPython 3.14.1": "first-match-3.14", "CPython 3.14.2": "first-match-3.14",
 		"CPython 3.15": "longest-match",
-		"google/":      "google", "jimsmart/": "google", "protego": "protego",
+		"google/":      "google", "jimsmart/": "google", "protego": "protego", "temoto/": "temoto",
 		"gopher-mcp": "gopher-mcp",
 	} {
 		if strings.HasPrefix(program, prefix) {

@@ -180,6 +180,28 @@ func TestLinesAlone(t *testing.T) {
 	}
 }
 
+// TestTemoto reads files as temoto/robotstxt: it finds patterns with * or $ anywhere, the first
+// of equally long ones decides, and each word of a line may be a field.
+func TestTemoto(t *testing.T) {
+	for _, c := range []struct {
+		notes, lines string
+		leaks        bool
+	}{
+		{"Disallow: /secret/\nAllow: /*.txt$\n", "Disallow: /secret/\nAllow: /*.txt$\n", true},
+		{"Disallow: /s/\nAllow: /s/*.txt$\n", "Disallow: /s/\nAllow: /s/*.txt$\n", false},
+		{"Disallow: /s/\nAllow: /s.txt\n", "Allow: /s.txt\nDisallow: /s/\n", false},
+		{"Disallow: /a/bbbbb\nAllow: /a/b*b$\n", "Disallow: /a/bbbbb\nAllow: /a/b*b$\n", false},
+		{"Disallow: /a/bbbbb\nAllow: /a/b*b$\n", "Allow: /a/b*b$\nDisallow: /a/bbbbb\n", true},
+		{"Disallow: /s\n", "Disallow: /s\nComment: we Allow /s/x\n", true},
+		{"Disallow: /s\n", "Disallow: /s\nComment: we would Allow /s/x\n", false},
+	} {
+		list := findings(rootInput(c.notes, "User-agent: *\n"+c.lines), true)
+		if got := slices.Contains(list, "temoto NAME .robots:1"); got != c.leaks {
+			t.Errorf("%q: leaks: %v, among %q", c.lines, got, list)
+		}
+	}
+}
+
 // TestDenied checks directories that are denied as a whole, and what is not read there.
 func TestDenied(t *testing.T) {
 	notes := []Note{

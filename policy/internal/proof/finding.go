@@ -72,8 +72,8 @@ func (c *checker) compare(row int, robot string, v *view) {
 
 // isExact reports whether a reader can take a file for exactly the policy.
 func isExact(r readers.Reader) bool {
-	return r.Allow && r.Star && r.Dollar && r.Groups && r.Choice == readers.LongestPattern &&
-		slices.Equal(r.Forms, exact.Forms)
+	return r.Allow && r.Star && r.Dollar && !r.Regexp && r.Groups &&
+		r.Choice == readers.LongestPattern && slices.Equal(r.Forms, exact.Forms)
 }
 
 // compareWeak records what the file denies beyond the policy to a reader that cannot express
@@ -211,7 +211,9 @@ func (c *checker) code(v *view, l leak, robot string) string {
 		}
 		return ""
 	}
-	if !c.isNamed(robot) || r.Names == readers.LongestPart && len(robot) == 1 { // which is no longer than "*"
+	isShort := len(robot) == 1 && robot != "*" && // a name that is no longer than "*"
+		(r.Names == readers.LongestPart || r.Names == readers.LongestPrefix)
+	if !c.isNamed(robot) || isShort {
 		return PartName
 	}
 	if l.by == nil {
@@ -227,11 +229,20 @@ func (c *checker) code(v *view, l leak, robot string) string {
 	if by != nil {
 		odd = odd || !readers.Plain(strings.Join(by.Pieces, ""))
 	}
+	endsInDropped := a.Whole && slices.ContainsFunc(dropped[r.Forms[0]], func(mark string) bool {
+		return strings.HasSuffix(a.uri.Pieces[len(a.uri.Pieces)-1], mark)
+	})
 	obeysOthers := r.Lacks(readers.NeedsGroups) != 0 || strings.Contains(robot, "+")
 	hasParts := robot != "*" && r.Names == readers.Part && !r.First // it obeys the groups of all names that are parts of its own
 	switch {
+	case r.Regexp && !isPrefix(&a.Pattern): // which it finds anywhere
+		return Name
+	case r.Words && by == nil: // a word of another line
+		return Name
 	case by == nil && !obeysOthers && !hasParts:
 		return "" // no annotation has that Allow for this robot
+	case endsInDropped && r.Choice == readers.LongestPattern:
+		return Name
 	case a.cut:
 		return Digits
 	case r.Choice == readers.LongestMatch && hasSyntax:
@@ -299,7 +310,8 @@ const breaks = "\x00\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 func (c *checker) readAlone() {
 	for l := range linesOf(c.File) {
 		text := strings.TrimRight(l.Text, "\r\n")
-		if !strings.ContainsFunc(text, func(c rune) bool {
+		isPlain := !strings.ContainsAny(l.Value, " \t")
+		if isPlain && !strings.ContainsFunc(text, func(c rune) bool {
 			return c < ' ' && c != '\t' || c >= 0x7f
 		}) {
 			continue // all readers take it alike
@@ -320,9 +332,12 @@ func (c *checker) readAlone() {
 			}
 			got := r.Rules(readers.Open([]byte(text)), "zz")
 			for i := range got {
-				if l.Kind == readers.KindDisallow &&
-					got[i].Pattern == strings.TrimFunc(l.Value, isBlank) {
-					got[i].Pattern = l.Value // without blanks it denies more
+				pattern := got[i].Pattern
+				before, behind, _ := strings.Cut(l.Value, pattern)
+				isBegin := r.Words && !strings.HasSuffix(pattern, "$")
+				if l.Kind == readers.KindDisallow && strings.TrimFunc(before, isBlank) == "" &&
+					(isBegin || strings.TrimFunc(behind, isBlank) == "") {
+					got[i].Pattern = l.Value // it denies more
 				}
 			}
 			if !strings.ContainsAny(text, breaks) && slices.Equal(got, want) {
@@ -343,6 +358,9 @@ func (c *checker) readAlone() {
 				if f.Dir == "" || below || names {
 					f.File, f.Dir = a.file, a.dir
 				}
+			}
+			if r.Words && !isRule {
+				f.Code = Name
 			}
 			c.record(f, i, "*")
 		}

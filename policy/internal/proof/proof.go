@@ -152,9 +152,14 @@ func Check(in Input) *Result {
 		c.compareUsage(name, p)
 	}
 	for _, name := range append(names, veronica, nobody) {
-		if c.inFile[name] {
-			c.ask("x"+name+"x", everybody)
+		if !c.inFile[name] {
+			continue
 		}
+		longer := name + "x"
+		for c.isNamed(longer) {
+			longer += "x"
+		}
+		c.ask(longer, everybody)
 	}
 
 	// One program may be two of the virtual agents, and obey what is said to either.

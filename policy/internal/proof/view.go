@@ -15,13 +15,13 @@ import (
 //  1. each Disallow D of the policy is covered by a Disallow that the reader obeys, and
 //  2. for every Allow a that the reader obeys and that meets D: either each line of the
 //     meeting of D and a is covered by a Disallow that the reader obeys and that
-//     outranks a for every name, or some Allow of the policy covers a and D does not
-//     outrank that Allow.
+//     outranks a for every name, or by an Allow of the policy that D does not outrank; or
+//     such an Allow of the policy covers a.
 //
 // For D, the longest rule that matches a name, denies it; something obeyed covers D and
 // matches the name. An a that opens it meets D, so a line of their meeting matches the
-// name. D outranks every Allow of the policy that matches the name, so the second case
-// of 2 is impossible, and something obeyed outranks a.
+// name. D outranks every Allow of the policy that matches the name, so no such Allow covers
+// the line or a, and something obeyed outranks a.
 //
 // Where a line is written as it is in the policy, its rank settles 2: only other lines
 // are compared in pairs.
@@ -179,40 +179,57 @@ func (v *view) isLoose(l *line) bool {
 // isPrefix reports whether a pattern has no star before its end, and no $.
 func isPrefix(p *readers.Pattern) bool { return len(p.Pieces) == 1 && !p.Whole }
 
-// least is the rank that a Disallow has at each name that it matches.
-func (v *view) least(d *readers.MatchRule) int {
+// least is the lowest rank that a Disallow has at a name that it matches.
+func (v *view) least(d *readers.MatchRule) rank {
 	if v.reader.Choice == readers.LongestMatch {
-		return len(strings.Join(d.Pieces, ""))
+		return rank{len(strings.Join(d.Pieces, "")), d.Ref}
 	}
-	return d.Size
+	return rank{d.Size, d.Ref}
 }
 
+// higher compares ranks.
+func (r rank) higher(o rank) bool { return r.size > o.size || r.size == o.size && r.line < o.line }
+
+// rank is how surely a Disallow decides: by its size, and by its place in the file.
+type rank struct{ size, line int }
+
 // outranks reports whether a Disallow of a rank outranks an Allow for every name.
-func (v *view) outranks(rank int, a *line) bool {
+func (v *view) outranks(r rank, a *line) bool {
 	most := a.Size
 	if v.reader.Choice == readers.LongestMatch {
 		if most = len(a.Pieces[0]); len(a.Pieces) > 1 {
 			most = math.MaxInt
 		}
 	}
-	return rank > most || rank == most && v.reader.Ties == readers.TiesDisallow
+	isTie := r.size == most
+	switch v.reader.Ties {
+	case readers.TiesDisallow:
+		return r.size > most || isTie
+	case readers.TiesFirst:
+		return r.size > most || isTie && r.line < a.Ref
+	}
+	return r.size > most
 }
 
 // covered returns the lowest rank of the obeyed Disallows that together cover a pattern; ok
 // is false if none do.
-func (v *view) covered(p *readers.Pattern) (rank int, ok bool) {
-	rank = math.MaxInt
+func (v *view) covered(p *readers.Pattern) (lowest rank, ok bool) {
+	lowest.size = math.MaxInt
 	for _, text := range symbols(v.reader.Forms[0], p) {
-		best, found := math.MinInt, false
+		best := rank{size: math.MinInt}
 		for _, d := range v.denies.Matching(text) {
-			best, found = max(best, v.least(d)), true
+			if r := v.least(d); r.higher(best) {
+				best = r
+			}
 		}
-		if !found {
-			return 0, false
+		if best.size == math.MinInt {
+			return rank{}, false
 		}
-		rank = min(rank, best)
+		if lowest.higher(best) {
+			lowest = best
+		}
 	}
-	return rank, true
+	return lowest, true
 }
 
 // leak is a Disallow that the reader may not keep, and the Allow that undoes it; nil if
@@ -225,29 +242,40 @@ type leak struct {
 // leaks asks about each Disallow that decides about some name.
 func (v *view) leaks() (list []leak) {
 	for _, d := range v.policy.denies {
-		rank, ok := v.covered(&d.Pattern)
+		by, ok := v.covered(&d.Pattern)
 		if !ok {
 			list = append(list, leak{d, nil})
 			continue
 		}
-		if by := v.undoing(d, rank); by != nil {
-			list = append(list, leak{d, by})
+		if allow := v.undoing(d, by); allow != nil {
+			list = append(list, leak{d, allow})
 		}
 	}
 	return list
 }
 
+// maxMeetings bounds the Allows of whose meetings with one Disallow the proof asks what the
+// policy allows.
+const maxMeetings = 32
+
 // undoing returns an Allow that may undo a Disallow of the policy, given the rank of what
 // covers it; nil if there is none.
-func (v *view) undoing(d *counted, rank int) (by *line) {
+func (v *view) undoing(d *counted, covering rank) (by *line) {
+	tried := 0
 	undoneBy := func(a *line) bool {
-		if a.by != nil && a.by.Size >= d.Size || v.outranks(rank, a) || !d.Meets(&a.uri) {
+		if a.by != nil && a.by.Size >= d.Size || v.outranks(covering, a) || !d.Meets(&a.uri) {
 			return false
 		}
+		tried++
 		lines, ok := d.Meeting(&a.uri)
 		for j := range lines {
-			rank, covered := v.covered(&lines[j])
-			ok = ok && covered && v.outranks(rank, a)
+			covering, covered := v.covered(&lines[j])
+			isKept := covered && v.outranks(covering, a)
+			if !isKept && tried <= maxMeetings {
+				by := v.policy.opens(&lines[j])
+				isKept = by != nil && by.Size >= d.Size
+			}
+			ok = ok && isKept
 		}
 		if !ok {
 			by = a
@@ -256,7 +284,7 @@ func (v *view) undoing(d *counted, rank int) (by *line) {
 	}
 	undoes := func(i int) bool { return undoneBy(&v.lines[i]) }
 
-	loose := rank < d.Size
+	loose := covering.size < d.Size
 	switch v.reader.Choice {
 	case readers.FirstMatch:
 		loose = !isPrefix(&d.Pattern) || d.Size == shutSize
