@@ -17,14 +17,14 @@ type class struct {
 	by     []*note  // the annotations that name them, without joined ones
 	more   int      // about how many bytes their rules take beyond those for everybody
 	struck []strike // Allows that do not count for them
-	joined bool     // what joined directories state holds for all of them (see share.go)
+	joined bool     // what joined directories state applies to all of them (see share.go)
 }
 
 // virtual are the robots of Gemini that one program may be several of. It obeys the groups
 // of all of them.
 var virtual = robots.VirtualAgents()
 
-// treated says how annotations treat a robot.
+// treated is how annotations treat a robot.
 type treated struct {
 	key    treatment
 	by     []*note
@@ -166,8 +166,7 @@ func parts[T any](name string, names map[string]T, fn func(part string)) {
 }
 
 // Readers of 1994 take the first group whose name is a part of their own, so a name must
-// not stand behind a part of it that is treated otherwise. The groups are written one at a
-// time. A name is free once every name that contains it, of another group, is written. Next
+// precede any part of it that is treated otherwise. The groups are written one at a time. A name is free once every name that contains it, of another group, is written. Next
 // comes the group with the most names of those whose names are all free; if there is none,
 // the free names of the group that has the most of them, and the rest of it later.
 

@@ -16,15 +16,15 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Annotation is a robots file whose "/" is the directory it lies in.
+// Annotation is a robots file whose "/" is the directory that contains it.
 type Annotation struct {
 	// Dir is the canonical selector of the directory, with both slashes: "/",
 	// "/~bob/phlog/".
 	Dir string
 
-	// File is how reports name it: "~bob/phlog/.robots". One whose last element is
-	// robots.txt was written by hand, and is served as it is if it is the root's and
-	// there is no other.
+	// File is its name in reports: "~bob/phlog/.robots". If the last element is
+	// robots.txt, it was written by hand, and is served unchanged if it is the root's and
+	// the only annotation.
 	File string
 
 	Data []byte // must not be changed
@@ -59,7 +59,7 @@ type Input struct {
 	// refuses one, the whole site is denied and reported ([CodeProgram]).
 	Programs []string
 
-	// Flags say how reports name Programs, in place of "-fastcgi P".
+	// Flags are the names of Programs in reports, in place of "-fastcgi P".
 	Flags map[string]string
 
 	// Sitemaps are URLs that the file names at its end. With them no file is served byte
@@ -69,8 +69,7 @@ type Input struct {
 	// Aliases are other selectors of what the tree has under selectors of its own.
 	Aliases []Alias
 
-	// Readers are the programs that the file is proven for. Nil stands for
-	// [readers.All].
+	// Readers are the programs that the file is proven for; if nil, [readers.All].
 	Readers []readers.Reader
 }
 
@@ -121,7 +120,7 @@ func Compile(in Input) *Compiled {
 	}
 }
 
-// work holds the state of one compilation.
+// work is the state of one compilation.
 type work struct {
 	*Compiled
 	in        Input

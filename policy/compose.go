@@ -11,7 +11,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// composition holds the rules and preferences of all annotations for one class.
+// composition is the rules and preferences of all annotations for one class.
 type composition struct {
 	*class
 	rules   []*rule // those that count, in the order of directories
@@ -45,9 +45,9 @@ type guard struct {
 	alone bool // the Allows beside it do not apply, since the robot has a group of its own
 }
 
-// compose makes the composition of a class. notes holds the directories that are read
-// and the directories that are denied as a whole, in the order of their selectors; the
-// first is the root. joined are the rules of joined directories.
+// compose makes the composition of a class. notes are the directories that are read and
+// those that are denied as a whole, ordered by selector; the first is the root. joined are
+// the rules of joined directories.
 func compose(c *class, notes []*note, programs []program, joined []*rule) *composition {
 	b := composer{composition: &composition{class: c}, programs: programs}
 	for _, n := range notes {
@@ -91,7 +91,7 @@ func (b *composer) note(n *note) {
 		}
 	}
 
-	// A Final for everybody holds for the robots that its annotation names, too.
+	// A Final for everybody applies to the robots that its annotation names, too.
 	if own {
 		for _, g := range n.general {
 			for _, r := range g.rules {
@@ -218,7 +218,7 @@ func (r *rule) padded(allows []*rule) []*rule {
 func (c *composition) aliases(aliases []alias) (denied bool) {
 	isDenied := make([]bool, len(aliases))
 	for found := true; found; {
-		found = false // a denied alias may lie below the target of another
+		found = false // a denied alias may be below the target of another
 		for i, a := range aliases {
 			if isDenied[i] || !slices.ContainsFunc(c.rules, a.isShownBy) {
 				continue
@@ -300,7 +300,7 @@ func (c *composition) matcher() *readers.Matcher {
 	return rfc.Matcher(list)
 }
 
-// CheckProgram returns an error unless p may stand in [Input.Programs]: a selector
+// CheckProgram returns an error unless p is valid in [Input.Programs]: a selector
 // that begins with a slash ("/cgi-bin", "/now/"), "/*" and the end of names ("/*.dcgi"),
 // or "/~*/" and a name ("/~*/cgi-bin"). It has no other *, no ?, at most 4096 bytes, and
 // no empty, hidden or malformed element (see [selector.Refusal]).

@@ -18,11 +18,11 @@ type siteField struct {
 	*rule
 }
 
-// siteFieldName is a field that may stand in the root's annotation.
+// siteFieldName is a field that is valid in the root's annotation.
 type siteFieldName struct {
-	name  string // as it is written into the file
+	name  string // the spelling in the file
 	valid func(string) bool
-	end   bool // it belongs to no group, and stands at the end of the file
+	end   bool // it belongs to no group, and is written at the end of the file
 }
 
 var siteFieldNames = []siteFieldName{
@@ -68,7 +68,7 @@ func (r *reader) field(l readers.Line) {
 				"%s is about the whole site and counts in the root's annotation only", f.name)
 		case l.Value == "" || selector.HasControl(l.Value) ||
 			strings.ContainsFunc(l.Value, endsLine) || f.valid != nil && !f.valid(l.Value):
-			// The report about the line says so.
+			// The line is reported elsewhere.
 		default:
 			r.note.fields = append(r.note.fields, siteField{f, &rule{
 				value: l.Value,
@@ -83,13 +83,13 @@ func (r *reader) field(l readers.Line) {
 	}
 }
 
-// SiteFields holds the site-wide fields of the root's annotation, for caps.txt, web
+// SiteFields are the site-wide fields of the root's annotation, for caps.txt, web
 // pages and the CRAWLER token of an IRC network. If a field is repeated, the first one counts.
 type SiteFields struct {
-	CrawlDelay string // seconds, decimals allowed; "" if not said
-	Index      string // "allow", "deny", or "" if not said
-	Cooldown   int    // seconds until a robot may look again; 0 if not said
-	License    string // the URL of the license (RSL 1.0), "" if not said
+	CrawlDelay string // seconds, decimals allowed; "" if absent
+	Index      string // "allow", "deny", or "" if absent
+	Cooldown   int    // seconds until a robot may look again; 0 if absent
+	License    string // the URL of the license (RSL 1.0), "" if absent
 }
 
 // Crawler returns the preference in Index and Cooldown, as an IRC network states it.
@@ -124,8 +124,8 @@ func siteFields(fields []siteField) (s SiteFields) {
 }
 
 // Preferences about use are taken key by key: for a name, the value of each key is that
-// of the longest path that states the key. A line of the file says all that holds at its
-// path, so that a reader that takes the longest path alone gets the policy.
+// of the longest path that states the key. A line of the file states all keys that apply at
+// its path, so a reader that takes the longest path alone gets the policy.
 
 // usageLine is a Content-Usage line. Its pattern is a literal path.
 type usageLine struct {
@@ -226,7 +226,7 @@ func usesOf(c *class, notes []*note) (list []*use) {
 	}
 	slices.SortStableFunc(lines, func(a, b stated) int { return strings.Compare(a.uri, b.uri) })
 
-	// The paths at which a path begins stand before it.
+	// The prefixes of a path precede it.
 	var above []stated
 	for len(lines) > 0 {
 		n := 1

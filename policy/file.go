@@ -19,8 +19,8 @@ const noRobot = "gopher-strict"
 // without a Disallow deny it, since readers treat empty groups differently.
 const nothing = "/.robots"
 
-// header is the first line of the file. Readers of 1994 take an empty line for the end of
-// a record, so none follows, and no comment stands in a group.
+// header is the first line of the file. To readers of 1994 an empty line ends a record, so
+// none follows, and groups contain no comments.
 const header = `# robots.txt made by gophd; "gophd robots explain" tells why`
 
 // DenyAll returns the robots.txt that keeps every robot out.
@@ -28,7 +28,7 @@ func DenyAll() []byte {
 	return []byte("User-agent: *\nDisallow: /\nDisallow: *\n")
 }
 
-// line is a rule as it stands in the file.
+// line is a rule in the file.
 type line struct {
 	text  string // the pattern
 	uri   string // in URI form, by which lines are ordered
@@ -36,7 +36,7 @@ type line struct {
 	of    *rule
 }
 
-// section is a group as it is written.
+// section is a group in the file.
 type section struct {
 	names []string
 	lines []line
@@ -46,8 +46,8 @@ type section struct {
 
 // sectionsOf makes the section of each class, and one for weak readers: they know only
 // Disallow and *, and perhaps no groups. The section for everybody comes first. If cut is
-// set, the section for weak readers says only what that one does not, and veronica reads
-// that one, too.
+// set, the section for weak readers has only the lines that the former lacks, and veronica
+// reads both.
 func sectionsOf(list []*composition, cut bool) (sections []section) {
 	weakName := veronica
 	if cut {
@@ -171,8 +171,8 @@ func trimEnd(line string) string {
 }
 
 // sorted orders lines by pattern, a longer pattern before its own prefixes, and
-// Disallow before Allow if the patterns are equal. The raw form of a pattern stands beside
-// its URI form: some readers of which the first match decides do not take a ? for %3F.
+// Disallow before Allow if the patterns are equal. The raw form of a pattern is placed beside
+// its URI form: some readers that take the first match do not treat ? as %3F.
 func sorted(list []line) []line {
 	slices.SortFunc(list, compareLines)
 	return slices.CompactFunc(list, func(a, b line) bool {
@@ -220,7 +220,7 @@ type source struct {
 	*rule        // nil: no author wrote it
 	use   *use   // it states preferences
 	text  string // its pattern
-	named bool   // it stands in a group for robots that annotations name
+	named bool   // it is in a group for robots that annotations name
 }
 
 func (w *writer) line(of source, parts ...string) {
@@ -271,7 +271,7 @@ func write(list []section, fields []siteField) *writer {
 	return w
 }
 
-// field returns the name of the field of a rule, as it is written.
+// field returns the name of a rule's field.
 func field(allow bool) string {
 	if allow {
 		return "Allow: "

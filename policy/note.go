@@ -23,7 +23,7 @@ const (
 // answered. It takes no part in the policy.
 const robotsFile = "robots.txt"
 
-// note holds the parsed annotations of one directory.
+// note is the parsed annotations of one directory.
 type note struct {
 	sel      string       // of the directory
 	from     []Annotation // what was read
@@ -224,7 +224,7 @@ func readNote(from []Annotation, names *names, clean map[string]bool) *note {
 
 // number makes the sets of the groups that name robots, and numbers them.
 func (r *reader) number() {
-	texts := map[*group]string{} // what the groups say
+	texts := map[*group]string{} // the lines of the groups
 	numbers := map[string]int{"": 0}
 	known := map[string]int32{} // sets, by the addresses of their groups
 	for _, robot := range slices.Sorted(maps.Keys(r.groups)) {
@@ -490,7 +490,7 @@ func (r *reader) rule(l readers.Line, rule rule) {
 }
 
 // isFinal reports whether a pattern may stand in a Final line: a literal path, or /* and
-// something after it.
+// more.
 func isFinal(uri string) bool {
 	path := strings.TrimSuffix(uri, "$")
 	rest, glob := strings.CutPrefix(path, "/*")

@@ -9,7 +9,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// form holds the spellings of a pattern, since readers compare in different ways.
+// form has the spellings of a pattern, since readers compare in different ways.
 type form struct {
 	// uri has percent escapes for every byte outside RFC 3986's unreserved and path
 	// characters. A * is a wildcard and a $ at the end is an anchor; a literal * or $
@@ -120,8 +120,8 @@ func formOfURI(uri string) form {
 	return formOf(pieces, end, true)
 }
 
-// patternOf reads the value of a rule, and puts it below a directory. An escape means
-// the byte it decodes to. ok is false if no request can match the pattern.
+// patternOf reads the value of a rule, and puts it below a directory. An escape is
+// the byte that it encodes. ok is false if no request can match the pattern.
 func patternOf(value string, at form) (f form, ok bool) {
 	if value = pathOf(value); !strings.HasPrefix(value, "/") {
 		value = "/" + value

@@ -34,8 +34,8 @@ func (l Leak) String() string {
 type denial struct{ sel, why string }
 
 // prove checks the file against the annotations, and reports its findings. done is false
-// if the file leaks and no report says so: then prove has denied a directory, and the
-// annotations must be compiled again.
+// if the file leaks and no report names the leak: then prove has denied a directory, and
+// the annotations must be compiled again.
 func (w *work) prove() (done bool) {
 	w.proof = proof.Check(w.proofInput(w.file))
 	w.leaks = nil
@@ -215,7 +215,7 @@ func (w *work) programLines() map[string]string {
 	return flags
 }
 
-// codeText holds the messages about rules that a reader does not understand.
+// codeText has the messages about rules that a reader does not understand.
 var codeText = map[string]string{
 	CodeAnchor:        "not every reader knows $",
 	CodeDigits:        "it matches parts of escapes, too, for readers that escape names",
@@ -230,8 +230,8 @@ var codeText = map[string]string{
 
 // overBlock reports what a reader takes as denied although it is allowed. It names the
 // Allow that should hold or, without one, the Disallow that the reader applies: a weak
-// line, or to a reader without groups a line for others. That some readers also deny names
-// that hold an escape, a * or a $ is not reported.
+// line, or to a reader without groups a line for others. Names with an escape, a * or a $
+// that some readers also deny are not reported.
 func (w *work) overBlock(f proof.Finding) (r Report, ok bool) {
 	r = NewReport(CodeOverBlock, f.File, f.Line, "some readers cannot understand what it allows")
 	r.Selector = f.Pattern

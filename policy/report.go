@@ -250,7 +250,7 @@ func (w *work) aliasReports() (list []Report) {
 	return list
 }
 
-// notices reports rules that hold, but perhaps not as their author expects.
+// notices reports rules that work, but perhaps not as their author expects.
 func (c *composition) notices(programs []program) (list []Report) {
 	overruled := func(r *rule, message string) {
 		list = append(list, NewReport(CodeOverruled, r.file, r.line, message))

@@ -14,7 +14,7 @@ import (
 // Robots must read 500 KiB of a file and need not read more. If a file is larger, the
 // first of these steps that suffices is taken.
 //
-//  1. The section for weak readers is cut to what the others do not say.
+//  1. The section for weak readers is cut to the lines that the others lack.
 //  2. Top-level directories that name robots are joined, the dearest first: one,
 //     two, four, eight.
 //  3. What the root's own lines leave is divided equally among the top-level directories
@@ -70,7 +70,7 @@ func (w *work) measure() {
 	}
 }
 
-// topOf returns the selector of the top-level directory that a directory lies in.
+// topOf returns the selector of the top-level directory of a directory.
 func topOf(sel string) string {
 	name, _, _ := strings.Cut(sel[1:], "/")
 	if name == "" {
@@ -203,7 +203,7 @@ type bill struct {
 	size  int            // of the file
 	scale float64        // bytes of the file for one of the bill
 	lines map[string]int // bytes of each directory's own lines
-	named map[string]int // and of what stands in the file because it names robots
+	named map[string]int // and of what is in the file because it names robots
 }
 
 // billOf adds up what the directories state, of a file of a size.
@@ -397,9 +397,9 @@ func (w *work) closeMany(b *bill) {
 }
 
 // Directories are joined if the file is too large because they name many robots: whatever
-// one of them states for one of the robots that they name holds for all of these robots,
-// except what permits something. These robots then share a group. No robot gains, and what
-// other directories state stays as it is.
+// one of them states for one of the robots that they name applies to all of these robots,
+// except for what permits something. These robots then share a group. No robot gains, and
+// other directories are not affected.
 
 // joinedRules returns the rules of the joined directories for a robot that they name.
 func joinedRules(notes []*note, programs []program) (list []*rule) {
@@ -418,7 +418,7 @@ func joinedRules(notes []*note, programs []program) (list []*rule) {
 }
 
 // joinedTop returns the rules of the annotations of one joined directory: every Disallow,
-// and what stands below its Allows for any of its robots, without what another covers.
+// and what is carried below its Allows for any of its robots, without what another covers.
 func joinedTop(root *note, notes []*note, programs []program) []*rule {
 	var list []*rule
 	allows := false
@@ -469,7 +469,7 @@ func joinedTop(root *note, notes []*note, programs []program) []*rule {
 	return kept
 }
 
-// carriedOf returns what stands below the Allows of a directory's annotations, for all
+// carriedOf returns what is carried below the Allows of a directory's annotations, for all
 // robots that the annotations or the root name, and for everybody.
 func carriedOf(root *note, notes []*note, programs []program) (list []*rule) {
 	all := append([]*note{root}, notes...)
@@ -499,8 +499,8 @@ func carriedOf(root *note, notes []*note, programs []program) (list []*rule) {
 	return list
 }
 
-// joinReports tells the annotations of joined directories which of their lines hold for
-// more robots, and which count no more.
+// joinReports tells the annotations of joined directories which of their lines apply to
+// more robots, and which no longer count.
 func (w *work) joinReports() (list []Report) {
 	for _, n := range w.live() {
 		if !n.joined {

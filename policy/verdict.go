@@ -10,7 +10,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// verdicts holds a file as each reader interprets it. To readers of RFC 9309 the file is
+// verdicts is a file as each reader interprets it. To readers of RFC 9309 the file is
 // exactly the policy, so the policy of a selector is read from it.
 type verdicts struct {
 	robots []judged
@@ -24,7 +24,7 @@ type judged struct {
 	denies func(uri string) bool
 }
 
-// asked holds a file as one kind of reader interprets it.
+// asked is a file as one kind of reader interprets it.
 type asked struct {
 	reader   readers.Reader
 	matchers func() []*readers.Matcher // one for each class; nil: its robots do not read so
@@ -83,7 +83,7 @@ func (c *Compiled) DeniedBy(name string, dir bool) *RuleSource {
 }
 
 // LetIn returns the readers that fetch a resource although its policy denies it to the
-// robots that no annotation names, such as one whose name holds an escape.
+// robots that no annotation names, such as one whose name contains an escape.
 func (c *Compiled) LetIn(name string, dir bool) (readers []string) {
 	sel := selector.Canonical(name, dir)
 	if c.DeniedToAll(name, dir) {
@@ -164,7 +164,7 @@ type Explanation struct {
 	By        *RuleSource    `json:"by"`       // decides; nil if no rule matches
 	Overrules *RuleSource    `json:"overrules"`
 	Struck    []StruckAllow  `json:"struck,omitempty"` // those that match a denied resource
-	Joined    bool           `json:"joined,omitempty"` // By holds for other robots than it names, since the file would be too large
+	Joined    bool           `json:"joined,omitempty"` // By applies to more robots than it names, since the file would be too large
 	Line      int            `json:"line"`             // in the generated file; 0 if none
 	Text      string         `json:"text"`             // of that line
 	Readers   []ReaderAnswer `json:"readers"`

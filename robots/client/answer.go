@@ -48,8 +48,8 @@ func (a Access) String() string {
 	return accessNames[Unreachable]
 }
 
-// HostRules holds a host's rules for one robot. It can be stored as JSON; read back,
-// it has no Pace, and its rules bind the same robot.
+// HostRules are a host's rules for one robot. They can be stored as JSON, except for
+// Pace; after decoding, the rules bind the same robot.
 type HostRules struct {
 	Access  Access
 	File    *robots.File // nil unless Successful
@@ -74,9 +74,9 @@ type HostRules struct {
 // HostRules.Pace follows the file and Retry-After, HostRules.Until Cache-Control, too.
 //
 // If the request failed and there is no response, pass the status 0: the host is
-// unreachable. A status 304 says something only about rules from before: call
-// [HostRules.NotModified] on those. Here it makes the host unreachable. A robot whose
-// names no group could have may fetch nothing: HostRules.Err says which is meant.
+// unreachable. A status 304 confirms earlier rules: call [HostRules.NotModified] on
+// those. Here it makes the host unreachable. A robot with a name that no group can
+// have may fetch nothing: HostRules.Err names it.
 func FromResponse(robot robots.Robot, status int, header http.Header, body io.Reader) *HostRules {
 	if header == nil {
 		header = http.Header{}
@@ -119,7 +119,7 @@ func (a *HostRules) NotModified(header http.Header) *HostRules {
 	return &now
 }
 
-// schedule sets when to fetch the file again, and holds the pace, by the header of a response.
+// schedule sets when to fetch the file again, and delays the pace, by a response's header.
 func (a *HostRules) schedule(header http.Header) {
 	valid := validity{}.after(header)
 	a.Pace.Hold(a.Fetched.Add(valid.retry))
@@ -159,7 +159,7 @@ func (a *HostRules) isElsewhere(sel string) bool {
 		return false
 	}
 	if _, known := dial.FilePorts[strings.ToLower(scheme)]; !known {
-		return false // a selector that holds a URL
+		return false // a selector that contains a URL
 	}
 	_, o, err := parse(sel)
 	return err != nil || o != a.origin
@@ -190,8 +190,8 @@ func (a *HostRules) Usage(path string) robots.Statement {
 	return a.rules.Usage(a.compared(path))
 }
 
-// CrawlDelay returns the time that the host asks the robot to leave between two
-// requests; ok is false if it asks for none.
+// CrawlDelay returns the interval between two requests that the host's file requires of
+// the robot; ok is false if it requires none.
 func (a *HostRules) CrawlDelay() (delay time.Duration, ok bool) {
 	return a.rules.CrawlDelay()
 }

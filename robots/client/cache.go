@@ -1,12 +1,12 @@
 package client
 
-// One host is one entry, and one entry has at most one fetch under way. The fetch
-// belongs to none of those that wait for it: it runs on when they leave, under a time
-// limit of its own, and hands all that are left the same answer.
+// Each host has one entry, and each entry at most one fetch in progress. The fetch does
+// not depend on the callers that wait for it: it continues when they give up, under its
+// own time limit, and returns the same result to all that still wait.
 //
-// When the cache is full, files go before paces: a file can be fetched again, but a
-// host whose pace is forgotten is asked too often. Hosts are dropped only once they
-// may be asked again.
+// A full cache evicts files before paces: a file can be fetched again, but a host whose
+// pace is lost gets requests too often. A host is evicted only once it may be requested
+// again.
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 	"github.com/gophd/gophd/robots/internal/dial"
 )
 
-// hostCache holds hosts, those asked for last first.
+// hostCache lists hosts, the most recently used first.
 type hostCache struct {
 	mu     sync.Mutex // guards all below, and every host but its pace
 	hosts  map[dial.Origin]*list.Element
@@ -37,7 +37,7 @@ type host struct {
 	pace     Pace
 	loaded   bool          // from the store
 	good     *HostRules    // of the last fetch that did not fail; nil: none, or dropped
-	file     *list.Element // its place in files; nil: it has none
+	file     *list.Element // its element in files; nil without a file
 	lines    int64         // of the file
 	bytes    int64         // that the cache counts for it
 	err      error         // of the last fetch
@@ -49,7 +49,7 @@ type memory struct {
 	Tried    time.Time     `json:"tried,omitzero"`    // end of the last fetch
 	Failing  time.Time     `json:"failing,omitzero"`  // end of the first fetch of those that failed since; zero: the last did not
 	Had      bool          `json:"had,omitempty"`     // the last fetch that did not fail found a file
-	Holdoff  time.Duration `json:"holdoff,omitempty"` // how long the host asked for no requests after the last fetch
+	Holdoff  time.Duration `json:"holdoff,omitempty"` // how long after the last fetch the host wanted no requests
 	validity               // of the file
 }
 
@@ -59,12 +59,12 @@ type flight struct {
 	answer *HostRules
 }
 
-// validity holds a server's statements about when to ask again (RFC 9111).
+// validity is what a response says about its freshness (RFC 9111).
 type validity struct {
 	Good     time.Duration `json:"good,omitempty"` // how long the file is fresh, by Cache-Control; 0: not stated
 	ETag     string        `json:"etag,omitempty"`
 	Modified string        `json:"modified,omitempty"`
-	retry    time.Duration // how long the host asks for no requests
+	retry    time.Duration // how long the host wants no requests (Retry-After)
 }
 
 // get answers for a host at once if the last fetch is recent enough, and else after a
@@ -129,8 +129,8 @@ func (c *Client) host(o dial.Origin) *host {
 // maxLooked bounds how many hosts dropHost examines.
 const maxLooked = 32
 
-// dropHost forgets one of the least recently used hosts that may be asked again. If there is
-// none, it returns false, and the cache grows. The caller holds the lock.
+// dropHost evicts one of the least recently used hosts that may be requested again. Without
+// one it returns false, and the cache grows. The caller holds the lock.
 func (c *Client) dropHost() bool {
 	for range min(maxLooked, len(c.cache.hosts)) {
 		e := c.cache.recent.Back()
@@ -148,7 +148,7 @@ func (c *Client) dropHost() bool {
 	return false
 }
 
-// dropFile forgets the file of a host. The caller holds the lock.
+// dropFile evicts the file of a host. The caller holds the lock.
 func (c *Client) dropFile(h *host) {
 	if h.file != nil {
 		c.cache.files.Remove(h.file)
@@ -180,8 +180,8 @@ func (c *Client) keep(h *host, a *HostRules) {
 	c.count(h)
 }
 
-// What a host, a file and a line of it take at most, besides the bytes that are written. A
-// file that is asked often has an index beside its text.
+// Upper bounds for the memory of a host, a file and a line, beside the bytes of the text. A
+// file that is used often has an index, too.
 const (
 	hostBytes = 2 << 10
 	fileBytes = 2 << 10
@@ -229,8 +229,8 @@ func (c *Client) due(h *host) time.Time {
 	return h.Tried.Add(c.goodFor(h.validity))
 }
 
-// goodFor is how long a file is good: as long as Cache-Control says, from the time
-// after which a failure is tried again up to a day (R13).
+// goodFor returns how long a file is fresh: as long as Cache-Control says, but at least
+// until a failure would be retried, and at most a day (R13).
 func (c *Client) goodFor(v validity) time.Duration {
 	most := min(cmp.Or(c.MaxAge, maxAge), maxAge)
 	if v.Good == 0 {
@@ -300,16 +300,16 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	c.cache.mu.Unlock()
 }
 
-// finish ends the fetch under way. The caller holds the lock.
+// finish completes the fetch in progress. The caller holds the lock.
 func (c *Client) finish(h *host) {
 	close(h.fetching.done)
 	h.fetching = nil
 }
 
-// answer returns the present state of a host. While the host cannot be reached, its
-// last file holds; that it had none is no permission to go on. A web host that has not
-// been reached for 30 days is taken for one without a file (R12); a gopher host never
-// is.
+// answer returns the current rules of a host. While the host is unreachable, its last
+// file remains in force; if it had none, it may not be fetched from. A web host that has
+// been unreachable for 30 days counts as one without a file (R12); a gopher host never
+// does.
 func (c *Client) answer(h *host) *HostRules {
 	if h.err == nil {
 		return h.good

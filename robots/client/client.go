@@ -16,8 +16,8 @@
 //	if rules.Allowed("/poems/") { ... }
 //
 // In the first two ways an error that is [ErrDenied] means that robots.txt forbids the URL.
-// With [ErrUnreachable] the robot must stay away from the whole host for now: whether it
-// has a robots.txt is unknown. A host that asks for no pace gets a request each ten
+// With [ErrUnreachable] the robot must not fetch anything from the host for now: its
+// robots.txt could not be read. A host that sets no pace gets a request every ten
 // seconds: see [Client.MinDelay].
 //
 // Whole robots are in https://github.com/gophd/gophd/tree/main/examples: robot (Gopher, whose
@@ -49,10 +49,9 @@ const (
 	maxBytes     = 64 << 20
 )
 
-// A Client keeps the robots files of many hosts for one robot. The zero Client
-// works; its fields must not be changed once it is in use. It may be used by
-// many goroutines: those that ask for a host whose file is being fetched wait
-// for that one fetch.
+// A Client caches the robots files of many hosts for one robot. The zero Client
+// works; its fields must not be changed once it is in use. It is safe for concurrent
+// use: callers that need a file that is being fetched share that fetch.
 type Client struct {
 	Agent      string   // the robot's product token, not its User-Agent; if empty, it obeys the rules for `*`
 	Fallback   []string // other tokens, such as mybot after mybot-news; if the file does not name Agent, the first that it names counts
@@ -64,10 +63,10 @@ type Client struct {
 	Now     func() time.Time                                             // if nil, time.Now
 
 	// MinDelay is the least time between two requests to one host, from the start of
-	// one to the start of the next. If zero, 1 s. If the host asks for more, its delay
-	// holds. If it asks for none, the delay is MinDelay (if zero, 10 s), or twice the
-	// time of the last answer if that is longer (C8). A file may ask for no delay, but
-	// many hosts, above all of Gopher, are one small machine that serves people, too.
+	// one to the start of the next. If zero, 1 s. A longer delay in the host's file
+	// wins. If the file has none, the delay is MinDelay (if zero, 10 s), or twice the
+	// duration of the last response if that is longer (C8): many hosts, above all of
+	// Gopher, are one small machine that serves people, too.
 	MinDelay time.Duration
 
 	// MaxDelay is the longest Crawl-delay, or time between two requests by
@@ -80,11 +79,10 @@ type Client struct {
 	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
 	Store   Store         // keeps hosts between runs; nil: none
 
-	// Size limits the hosts that the client remembers, MaxBytes the memory that they and
-	// their files take; if zero, 2^17 and 64 MiB. Above MaxBytes the client drops the
-	// least recently used files, and fetches them again when they are needed; then it
-	// drops hosts. It keeps hosts that must not be asked yet even above both, each in
-	// less than 4 KiB.
+	// Size limits the number of cached hosts, MaxBytes the memory of hosts and files; if
+	// zero, 2^17 and 64 MiB. Above MaxBytes the client evicts the least recently used
+	// files, which it fetches again when they are needed, and then hosts. Hosts that must
+	// not be requested yet are kept even above both limits, each in less than 4 KiB.
 	Size     int
 	MaxBytes int64
 
@@ -109,7 +107,7 @@ func (c *Client) Allowed(ctx context.Context, rawURL string) (robots.Decision, e
 	return d, err
 }
 
-// decide returns the rules of a URL's host, and what they say of the URL.
+// decide returns the rules of a URL's host, and their decision about the URL.
 func (c *Client) decide(ctx context.Context, rawURL string) (*HostRules, robots.Decision, error) {
 	u, o, err := parse(rawURL)
 	if err != nil {

@@ -28,8 +28,8 @@ func insteadOf(f *robots.File) error {
 	return fmt.Errorf("received %q: %w", truncate(text, 64), fs.ErrNotExist)
 }
 
-// An ErrorItem is an error item of Gopher in place of a document. It is
-// [fs.ErrNotExist], unless its text says that the server is busy.
+// An ErrorItem is a Gopher error item in place of a document. It matches
+// [fs.ErrNotExist], unless its text reports a busy server.
 type ErrorItem struct{ Text string }
 
 // Error shows the text.

@@ -25,8 +25,7 @@ import (
 // maxRedirects is how many redirects in a row are followed, across hosts (R11).
 const maxRedirects = 5
 
-// maxRetryAfter is the longest time for which a host that asks for it is left
-// alone (R13).
+// maxRetryAfter bounds Retry-After (R13).
 const maxRetryAfter = 24 * time.Hour
 
 // A Fetcher gets one document over gopher, gophers, gemini, http or https. The zero
@@ -39,20 +38,19 @@ type Fetcher struct {
 
 	// Redirect is called before a redirect is followed. If it returns an error, the
 	// fetch fails with that error. If nil, up to five redirects in a row are followed.
-	// Without a Transport, a host with a public address may not redirect to one that
-	// is not, whatever Redirect says; DialPublic refuses such addresses altogether.
+	// Without a Transport, a host with a public address may never redirect to one with
+	// a private address; DialPublic refuses such addresses altogether.
 	Redirect func(ctx context.Context, from, to *url.URL) error
 }
 
 // A StatusError is a status other than success, of HTTP or (two digits) of Gemini; 0 if
-// there was no response. It is [fs.ErrNotExist] if the document does not exist: on HTTP
-// 4xx except 408, 425 and 429, and a redirect to HTTP that came after too many others;
-// on Gemini all except 4x and redirects that lead nowhere. The exceptions, all other
-// redirects, and 304 to a request that was not conditional are failures: what the
-// document says is unknown.
+// there was no response. It matches [fs.ErrNotExist] if the document does not exist: on
+// HTTP for 4xx except 408, 425 and 429, and for one redirect too many; on Gemini for all
+// except 4x and redirects without a target. The exceptions, all other redirects, and 304
+// to an unconditional request are failures: the document could not be read.
 type StatusError struct {
 	Status     int
-	RetryAfter time.Duration // how long the host asks for no requests, at most 24 h; 0: not said
+	RetryAfter time.Duration // how long the host wants no requests, at most 24 h; 0: not specified
 
 	astray bool // a redirect that leads nowhere
 }
@@ -102,12 +100,12 @@ func (e *StatusError) Is(target error) bool {
 	return target == fs.ErrNotExist && e.absent()
 }
 
-// refuses reports whether a status of HTTP or Gemini asks for fewer requests.
+// refuses reports whether a status of HTTP or Gemini means too many requests.
 func refuses(status int) bool {
 	return status == http.StatusTooManyRequests || status/100 == 5 || status/10 == 4
 }
 
-// retryAfter returns how long a header asks for no requests, at most a day: a number of
+// retryAfter returns the delay in a Retry-After header, at most a day: a number of
 // seconds, or a date (RFC 9110, section 10.2.3).
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := header.Get("Retry-After")
@@ -121,20 +119,19 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return min(max(at.Sub(now), 0), maxRetryAfter)
 }
 
-// seconds reads a number of seconds. Those past a day are a day, and so are numbers that
-// no counter holds.
+// seconds parses a number of seconds. It limits the result, also of numbers that overflow,
+// to a day.
 func seconds(text string) (d time.Duration, ok bool) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	n = min(n, uint64(maxRetryAfter/time.Second))
 	return time.Duration(n) * time.Second, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// Fetch gets the document of a URL. A document that is not there gives an error that
-// is [fs.ErrNotExist]; any other error means that the host could not be reached, or
-// could not answer (R12); a status of HTTP or Gemini is a [StatusError]. On Gopher,
-// which has no status, only the document itself shows whether it exists: see
-// [robots.File.Absent]. The context bounds the reading of the document too. The caller
-// closes it.
+// Fetch returns the document of a URL. The error matches [fs.ErrNotExist] if there is no
+// such document; any other error means that the host is unreachable or has failed (R12);
+// a status of HTTP or Gemini is a [StatusError]. Gopher has no status: whether the
+// document exists must be seen from its content (see [robots.File.Absent]). The context
+// also bounds reading. The caller must close the document.
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	body, _, err := f.fetch(ctx, u, validity{})
 	return body, err
@@ -159,9 +156,9 @@ func (f *Fetcher) fetch(ctx context.Context, u *url.URL, known validity) (io.Rea
 	return r.Body, validity{}.after(r.Header), nil
 }
 
-// follow requests a document, and where redirects lead to, at most maxRedirects in a row:
-// the reply may be one redirect more. Before each request it asks admit, unless that is nil,
-// for the rules of the host.
+// follow requests a document and follows at most maxRedirects redirects; one more is
+// returned as the reply. Before each request it calls admit, unless that is nil, for the
+// rules of the host.
 func (f *Fetcher) follow(ctx context.Context, u *url.URL, known validity,
 	admit func(context.Context, *url.URL) (*HostRules, error)) (*Reply, error) {
 	first, h := u, &hops{dial: f.Dial}
@@ -304,7 +301,7 @@ type peeked struct {
 	io.Closer
 }
 
-// gopher asks for the selector in the URL; the answer ends when the server closes the
+// gopher requests the selector in the URL; the reply ends when the server closes the
 // connection.
 func (f *Fetcher) gopher(ctx context.Context, u *url.URL, h *hops) (*Reply, error) {
 	conn, err := f.send(ctx, u, h, f.TLS, gopherRequest(u))
@@ -383,7 +380,7 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	resp, err := f.transport(h, from.transport).RoundTrip(req) //nolint:bodyclose // the caller closes Reply.Body
 	if bad, ok := errors.AsType[tls.RecordHeaderError](err); ok &&
 		string(bad.RecordHeader[:]) == "HTTP/" {
-		err = http.ErrSchemeMismatch // as http.Client says it
+		err = http.ErrSchemeMismatch // the error of http.Client
 	}
 	if err != nil {
 		return nil, err
@@ -403,8 +400,8 @@ func (f *Fetcher) http(ctx context.Context, u *url.URL, h *hops, known validity)
 	}, nil
 }
 
-// transport returns f.Transport or, if nil, the Base of a Transport that asks, or one for a
-// single request.
+// transport returns f.Transport or, if nil, the Base of the calling Transport, or a transport
+// for a single request.
 func (f *Fetcher) transport(h *hops, asking *Transport) http.RoundTripper {
 	if f.Transport != nil {
 		return f.Transport

@@ -16,8 +16,8 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// The rule of thumb for a host that asks for no rate (C8): the slower of ten
-// seconds and twice the time the last fetch took.
+// The rule of thumb for a host that sets no rate (C8): the longer of ten seconds and twice
+// the duration of the last fetch.
 const (
 	thumbDelay  = 10 * time.Second
 	thumbFactor = 2
@@ -33,7 +33,7 @@ const (
 // each wait takes ten seconds.
 type Pace struct {
 	mu   sync.Mutex
-	turn chan struct{} // holds a value while one goroutine waits for its time
+	turn chan struct{} // full while one goroutine waits for its time
 	plan plan
 	min  time.Duration // zero: 1 s
 	max  time.Duration // zero: 1 h
@@ -59,7 +59,7 @@ func (e *TooSoon) Is(target error) bool {
 	return target == context.DeadlineExceeded
 }
 
-// update calls change with the lock held, but not for a nil Pace.
+// update calls change with the lock held. It does nothing for a nil Pace.
 func (p *Pace) update(change func()) {
 	if p == nil {
 		return
@@ -77,9 +77,9 @@ func (p *Pace) Follow(fields []robots.Field) {
 	p.update(func() { p.plan = newPlan(fields, cmp.Or(p.max, maxDelay)) })
 }
 
-// SetMin sets the least time between two requests, even if the host asks for less. If
-// it asks for none, d replaces the ten seconds of the rule of thumb. Zero restores the
-// defaults: one second, and ten.
+// SetMin sets the least interval between two requests, even if the host allows a shorter
+// one. If the host sets none, d replaces the ten seconds of the rule of thumb. Zero
+// restores the defaults: one second, and ten.
 func (p *Pace) SetMin(d time.Duration) {
 	p.update(func() { p.min = max(d, 0) })
 }
@@ -90,7 +90,7 @@ func (p *Pace) SetMax(d time.Duration) {
 	p.update(func() { p.max = max(d, 0) })
 }
 
-// Hold makes the pace wait until a time, as a host asks with Retry-After.
+// Hold delays the next request until a time, as Retry-After does.
 func (p *Pace) Hold(until time.Time) {
 	p.update(func() { p.hold = later(p.hold, until) })
 }
@@ -100,8 +100,8 @@ func (p *Pace) Took(d time.Duration) {
 	p.update(func() { p.took = d })
 }
 
-// Refused makes the pace slower after a reply that asks for it, such as 429 or 503: the
-// interval doubles, up to an hour, from at least a second.
+// Refused slows the pace down after a reply such as 429 or 503: the interval doubles, from
+// at least a second up to an hour.
 func (p *Pace) Refused() {
 	p.update(func() {
 		asked := p.plan.interval(time.Now(), p.thumb())

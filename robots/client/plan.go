@@ -8,15 +8,15 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// plan holds the interval between requests that a host asks a robot for, at
-// every minute of the day. The zero plan asks for nothing.
+// plan is the interval between requests that a host requires of a robot at every minute of
+// the day. The zero plan requires none.
 type plan struct {
 	always  time.Duration       // the interval at all times, if minutes is nil
 	minutes *[day]time.Duration // set if the interval differs
 }
 
-// Two values of a plan are no intervals: unasked leaves a minute to the rule of thumb, closed
-// forbids requests in it. A Crawl-delay of 0 is kept as a nanosecond, since it is asked for.
+// Two values of a plan are no intervals: with unasked the rule of thumb applies, closed
+// forbids requests. A Crawl-delay of 0 is stored as a nanosecond, unlike no Crawl-delay.
 const (
 	unasked time.Duration = 0
 	closed  time.Duration = -1
@@ -78,8 +78,8 @@ func visitable(visits []readers.Window, at time.Time) bool {
 	return len(visits) == 0
 }
 
-// next is the earliest time from now on at which the request after last may
-// start; thumb is the interval if the host asks for none.
+// next returns the earliest time, not before now, at which the request after last may start;
+// thumb is the interval if the host requires none.
 func (p plan) next(last, now time.Time, thumb time.Duration) time.Time {
 	if p.minutes == nil {
 		return later(now, last.Add(cmp.Or(p.always, thumb)))
@@ -96,7 +96,7 @@ func (p plan) next(last, now time.Time, thumb time.Duration) time.Time {
 	}
 }
 
-// interval is the interval that the host asks for at a time; thumb if it asks for none.
+// interval returns the interval that the host requires at a time; thumb if it requires none.
 func (p plan) interval(now time.Time, thumb time.Duration) time.Duration {
 	if p.minutes == nil {
 		return cmp.Or(p.always, thumb)

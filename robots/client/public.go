@@ -60,7 +60,7 @@ var publicAfterAll = prefixes(
 	"2001:30::/28",    // drone identifiers, RFC 9374
 )
 
-// The blocks whose addresses stand for IPv4 ones.
+// The blocks whose addresses embed IPv4 addresses.
 var (
 	nat64     = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: in the last bytes
 	sixToFour = netip.MustParsePrefix("2002::/16")    // RFC 3056: behind the prefix
@@ -73,8 +73,8 @@ func prefixes(blocks ...string) (list []netip.Prefix) {
 	return list
 }
 
-// isPublic reports whether an address is globally reachable by IANA's registries. An
-// IPv6 address that stands for an IPv4 one is public if that is.
+// isPublic reports whether an address is globally reachable by IANA's registries. An IPv6
+// address that embeds an IPv4 address is public if the latter is.
 func isPublic(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if !ip.IsValid() {

@@ -129,8 +129,8 @@ func (c *Client) save(ctx context.Context, h *host) error {
 	return nil
 }
 
-// load reads a host from the store, once. If the store lacks it or cannot read it, h
-// stays as if it had never been asked.
+// load reads a host from the store, once. If the store lacks it or fails, h remains
+// unchanged.
 func (c *Client) load(ctx context.Context, h *host) {
 	if c.Store == nil {
 		return
@@ -151,7 +151,7 @@ func (c *Client) load(ctx context.Context, h *host) {
 	c.cache.mu.Lock()
 	defer c.cache.mu.Unlock()
 	if !h.Tried.IsZero() {
-		return // asked meanwhile
+		return // fetched meanwhile
 	}
 	h.memory = s.memory
 	if s.Error != "" {
@@ -173,8 +173,7 @@ func storedError(text string) error {
 	return errors.New(truncate(text, maxErrorText))
 }
 
-// Restore reads all hosts of the Store. Without it each is read when it is first asked
-// for.
+// Restore reads all hosts of the Store. Without it each is read when it is first needed.
 func (c *Client) Restore(ctx context.Context) error {
 	if c.Store == nil {
 		return nil
@@ -196,7 +195,7 @@ func (c *Client) Restore(ctx context.Context) error {
 	return nil
 }
 
-// Flush saves all hosts that must not be asked now, with the times of their last
+// Flush saves all hosts that must not be requested now, with the times of their last
 // requests. Files are saved when they are fetched. Flush also returns the last error of the
 // Store since it was last called.
 func (c *Client) Flush(ctx context.Context) error {

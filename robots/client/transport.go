@@ -87,7 +87,7 @@ func location(from *url.URL, to string) *url.URL {
 	return next
 }
 
-// slowDown is how long the reply asks to wait before the next request.
+// slowDown returns how long to wait before the next request, by the reply.
 func (r *Reply) slowDown() time.Duration {
 	if r.Status == 44 && r.Header == nil {
 		d, _ := seconds(r.Meta)
@@ -122,8 +122,8 @@ func (a *HostRules) learn(r *Reply, took time.Duration) {
 }
 
 // Do gets a document over gopher, gophers, gemini, http or https, as a polite robot
-// does: it asks the host's robots file, waits for the host's pace, and asks and waits
-// again for each redirect. It follows at most five. The error is [ErrDenied] if the
+// does: it checks the host's robots file and waits for the host's pace, also before each
+// redirect. It follows at most five. The error is [ErrDenied] if the
 // rules deny the request, and [ErrUnreachable] if the host's file cannot be fetched. A
 // status other than success is no error, nor is an error item of Gopher.
 func (c *Client) Do(ctx context.Context, rawURL string) (*Reply, error) {
@@ -227,7 +227,7 @@ func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errors.New("the request has no URL")
 	}
 
-	// One name for robots.txt and pages: the request's, if it holds the agent's.
+	// Use one name for robots.txt and pages: the request's, if it contains the agent's.
 	agent := req.Header.Get("User-Agent")
 	if t.Client.Agent != "" &&
 		!strings.Contains(strings.ToLower(agent), strings.ToLower(t.Client.Agent)) {

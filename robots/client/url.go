@@ -9,9 +9,9 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// robotsURLs returns the places of the robots file in the order to ask (G1). In a
+// robotsURLs returns the URLs of the robots file in the order to try (G1). In a
 // gopher URL the item type 0 comes before the selector. The usual port is left
-// out: some web servers do not know their name with it.
+// out: some web servers do not accept a Host with it.
 func robotsURLs(o dial.Origin) []*url.URL {
 	paths := []string{"/robots.txt"}
 	if o.Gopher() {
@@ -29,7 +29,7 @@ func robotsURLs(o dial.Origin) []*url.URL {
 	return places
 }
 
-// parse parses a URL from any page: a "%" that begins no escape stands for itself.
+// parse parses a URL from any page: a "%" that begins no escape is literal.
 func parse(rawURL string) (*url.URL, dial.Origin, error) {
 	if len(rawURL) <= dial.MaxURL {
 		rawURL = mendURL(rawURL)
@@ -113,8 +113,8 @@ func GopherDialect(f *robots.File) robots.Dialect {
 	return robots.Gopher
 }
 
-// gopherRequest returns the request that a gopher URL stands for: its path,
-// decoded and without the item type. A question mark is a byte of it.
+// gopherRequest returns the selector of a gopher URL: its path, decoded and without the item
+// type. A question mark is part of it.
 func gopherRequest(u *url.URL) string {
 	path := strings.TrimPrefix(u.Path, "/")
 	if path == "" {

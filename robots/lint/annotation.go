@@ -14,8 +14,8 @@ import (
 
 // Annotation is [File] for a .robots file of gophd in a directory, which is named by its
 // selector. In an annotation rules before the first User-agent line bind everybody, each
-// name of a list counts, a pattern without a slash gets one, and Final is a field. What it
-// means to the site is for package policy to say.
+// name of a list counts, a pattern without a slash gets one, and Final is a field. Package
+// policy reports what it does to the site.
 func Annotation(dir string, data []byte) []diag.Diagnostic {
 	// Write near misses and Final as fields that File knows, to check the groups.
 	var text strings.Builder

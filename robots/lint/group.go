@@ -70,8 +70,8 @@ func (l *linter) agents(g robots.Group) {
 	}
 }
 
-// unreached warns of a record behind one whose name is a part of its own: robots that go by
-// the first record that fits, as the texts of 1994 and Extended say, never reach it.
+// unreached warns of a record behind one whose name is a part of its own: robots that take
+// the first record that fits (1994 and Extended) never reach it.
 func (l *linter) unreached(a robots.Agent) {
 	if l.file.Dialect().Reader().Names != readers.Part || len(l.named) > maxFound {
 		return
@@ -275,7 +275,7 @@ func (l *linter) noPath(pattern string) bool {
 }
 
 // overruled reports a Disallow with the pattern of an Allow, which wins. If the pattern with
-// $ is denied as well, it is meant for readers that know neither Allow nor $.
+// $ is denied as well, the Disallow is for readers that know neither Allow nor $.
 func (l *linter) overruled(a, b readers.Rule, end bool) {
 	if a.Allow {
 		a, b = b, a

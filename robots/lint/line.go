@@ -16,7 +16,7 @@ import (
 
 // lines checks each line alone.
 func (l *linter) lines() {
-	last, blank := readers.KindBlank, false // of the last line that means anything; a blank line follows it
+	last, blank := readers.KindBlank, false // of the last line with an effect; whether a blank line follows it
 	for line, odd := range l.source {
 		l.bytes(line)
 		if odd {
@@ -209,7 +209,7 @@ func (l *linter) agent(line readers.Line) {
 	case l.dir != "" && !slices.ContainsFunc(strings.Fields(line.Value), func(w string) bool {
 		return readers.ProductToken(w) != w
 	}):
-		// A name with blanks, which gophd writes as it is and as its first word.
+		// A name with blanks, which gophd writes unchanged and as its first word.
 	case readers.ProductToken(rest) != "" && d.Reader().Names != readers.Part:
 		l.warn(line.Number, "R3-AGENT",
 			"of the list %q robots take only %q: write a User-agent line for each",

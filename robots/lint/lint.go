@@ -2,10 +2,10 @@
 // no effect, or not the effect that their author meant. An error is a line that denies
 // nothing, or a robot less than it seems to.
 //
-// The code of a diagnostic is the requirement that it rests on, if there is one,
-// and its kind: R8-OUTSIDE. The requirements are listed in
+// The code of a diagnostic names the requirement behind it, if there is one, and its
+// kind: R8-OUTSIDE. The requirements are listed in
 // https://github.com/gophd/gophd/blob/main/doc/requirements.md:
-// G stands for the Gopher text, R for RFC 9309, U for its
+// G is the Gopher text, R RFC 9309, U its
 // Content-Usage lines, S for the 1994 standard, C for the
 // Extended one. The kinds: ABSENT, AGENT, BLANK, BYTES,
 // COMMENT, DUPLICATE, EMPTY, EMPTY-GROUP, ESCAPE, EXPERIMENTAL, FORM, IGNORED,

@@ -13,7 +13,7 @@ var (
 )
 
 // Meant returns the patterns that an author probably meant by one, and why it differs from
-// them; none if it does what it seems to do. In a file for Gopher a "?" begins no query, and
+// them; none if the pattern does what it seems to do. In a file for Gopher a "?" begins no query, and
 // the rule for a directory applies to everything below it.
 func Meant(pattern string, gopher bool) (meant []string, why string) {
 	p := pattern

@@ -35,7 +35,7 @@ func (l *linter) usages(g robots.Group) {
 		}
 	}
 	if l.dir != "" {
-		return // other lines of an annotation hold beside these
+		return // in an annotation other lines apply, too
 	}
 	for _, u := range g.Usages {
 		l.forgets(u, general, withheld)
@@ -87,8 +87,8 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	return s, true
 }
 
-// forgets warns if a line with a path does not repeat an n of the line without a path: below
-// the path that n does not hold.
+// forgets warns if a line with a path does not repeat an n of the line without a path: the n
+// does not apply below the path.
 func (l *linter) forgets(u, general robots.Usage, withheld []string) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil || u.Pattern == "" {

@@ -47,8 +47,8 @@ type Crawler struct {
 	Cooldown time.Duration // before the next visit; with IndexDeny: before asking again
 }
 
-// String writes the token, or nothing if the preference is unspecified: a
-// network says nothing by sending no token.
+// String returns the token, or "" if the preference is unspecified: then a network sends
+// no token.
 func (c Crawler) String() string {
 	if c.Index == IndexUnspecified {
 		return ""
@@ -80,7 +80,7 @@ func ParseCrawler(tokens ...string) (Crawler, []diag.Diagnostic) {
 // CrawlerToken is the name of the token.
 const CrawlerToken = "CRAWLER"
 
-// lastCrawler returns the token that holds after all others, or nothing.
+// lastCrawler returns the token that applies after all others, or nothing.
 func lastCrawler(tokens []string) (name, value string) {
 	for _, token := range tokens {
 		n, v, _ := strings.Cut(token, "=")
@@ -94,8 +94,8 @@ func lastCrawler(tokens []string) (name, value string) {
 	return name, value
 }
 
-// decodeHex decodes \xHH, as ISUPPORT values escape a byte; anything else
-// stays as it is.
+// decodeHex decodes \xHH, as ISUPPORT values escape a byte; it does not change anything
+// else.
 func decodeHex(s string) string {
 	var b strings.Builder
 	for {
@@ -119,7 +119,7 @@ func decodeHex(s string) string {
 // key the most restrictive wins.
 type crawlerData struct {
 	index, cooldown       bool // the key was there
-	allow, deny, badIndex bool // what was said of index
+	allow, deny, badIndex bool // the values of index
 	longest               time.Duration
 	problems              []diag.Diagnostic
 }

@@ -9,7 +9,7 @@ import (
 // Dialect is one way of reading robots lines. The zero value is [Gopher].
 type Dialect uint8
 
-// The dialects. Where each text was silent, doc.go says what was chosen.
+// The dialects. doc.go lists the choices where a text is silent.
 const (
 	// Gopher is "Robots and Gopher" (2019), with groups honoured where
 	// User-agent lines exist; rules before the first bind everyone.
@@ -129,7 +129,7 @@ type Version uint8
 
 // The versions.
 const (
-	Version1     Version = iota // 1.0, or not said, or not understood
+	Version1     Version = iota // 1.0, absent, or not understood
 	Version2                    // 2.0, or a later stable one
 	Experimental                // an odd minor number: the group is ignored
 )

@@ -19,8 +19,8 @@ func (r Record) Field() (name, value string) {
 	return strings.ToLower(trimBlanks(name)), trimBlanks(value)
 }
 
-// A Span is a group: a range of records. It is loose if it stands before any User-agent
-// line, or behind a blank line that ended a group.
+// A Span is a group: a range of records. It is loose if it precedes any User-agent line, or
+// follows a blank line that ended a group.
 type Span struct {
 	From, To uint32
 	Loose    bool
@@ -39,7 +39,7 @@ func (f *Grouped) Members(group int) []Record {
 	return f.Records[f.Groups[group].From:f.Groups[group].To]
 }
 
-// grouping holds the settings that determine groups; readers with equal ones share
+// grouping is the settings that determine groups; readers with equal ones share
 // them.
 type grouping struct {
 	dialect Dialect
@@ -187,7 +187,7 @@ func (g *grouper) end() {
 }
 
 // split returns a line as Python takes it: as several, if it has other line ends. With
-// words set, it returns the fields that stand in the line.
+// words set, it returns the fields in the line.
 func (by grouping) split(l Line) (parts []Line) {
 	if by.words {
 		return wordLines(l)

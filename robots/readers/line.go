@@ -35,7 +35,7 @@ func (k LineKind) String() string {
 // Line is one line of a file. Its strings are parts of the file's text.
 type Line struct {
 	Number int    // counted from 1
-	Text   string // as it stands, with its line end
+	Text   string // unchanged, with its line end
 	Kind   LineKind
 	Field  string // as written, without blanks around it; "" if there is none
 	Value  string // without comment and blanks around it
@@ -45,7 +45,7 @@ type Line struct {
 	content string // field, colon and value
 }
 
-// Rule is an Allow or Disallow line. The zero Rule stands for none.
+// Rule is an Allow or Disallow line. The zero Rule is none.
 type Rule struct {
 	Allow   bool   `json:"allow"`
 	Pattern string `json:"pattern"` // as written; an empty one is no rule in any dialect
@@ -77,7 +77,7 @@ func NewScanner(d Dialect, literal bool, text string) Scanner {
 	}
 }
 
-// Lines yields every line, those without effect too. The scanner stays as it is.
+// Lines yields every line, also those without effect. It does not advance the scanner.
 func (s Scanner) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		s := s
@@ -123,7 +123,7 @@ func (s *Scanner) Next() (l Line, ok bool) {
 	if s.line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
 		start += len(byteOrderMark)
 	}
-	// NUL ends what a line says, as in the C programs that read most files.
+	// NUL ends a line's content, as in the C programs that read most files.
 	end = min(end, max(start, s.nul.seek(s.text, start)))
 	hash := s.comment(start, end)
 	content := trimBlanks(s.text[start:hash])
@@ -166,8 +166,8 @@ func (s *Scanner) advance() (end int) {
 	return lf
 }
 
-// comment finds the # that starts a comment, or the end. It stands anywhere
-// (G9, R2), but in Extended only after white space (C2).
+// comment returns the position of the # that starts a comment, or the end. It may be
+// anywhere (G9, R2), but in Extended only after white space (C2).
 func (s *Scanner) comment(start, end int) int {
 	at := s.hash.seek(s.text, start)
 	for s.dialect == Extended && at < end && at > start && !isBlank(s.text[at-1]) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// Matcher holds rules for fast decisions. It never changes. Rules are sorted by the
+// Matcher is a set of rules, indexed for fast decisions. It never changes. Rules are sorted by the
 // first pieces of their patterns. A lookup visits the first pieces that begin the form,
 // from the longest to the shortest.
 //
@@ -49,8 +49,7 @@ func (p *bytePairs) includes(q *bytePairs) bool {
 	return q[0]&^p[0]|q[1]&^p[1] == 0
 }
 
-// Matcher prepares rules of a file for decisions. Of rules that say the same it keeps the
-// first.
+// Matcher prepares the rules of a file for decisions. Of equal rules it keeps the first.
 func (r Reader) Matcher(rules []Rule) *Matcher {
 	list := make([]MatchRule, 0, len(rules))
 	var patterns []Pattern
@@ -77,8 +76,7 @@ func (r Reader) NewMatcher(list []MatchRule) *Matcher {
 	return r.matcher(list)
 }
 
-// sortRules sorts by first pieces, then the larger patterns first. Rules that say the
-// same follow each other.
+// sortRules sorts by first pieces, then the larger patterns first. Equal rules are adjacent.
 func sortRules(list []MatchRule) {
 	slices.SortFunc(list, func(a, b MatchRule) int {
 		if c := strings.Compare(a.Pieces[0], b.Pieces[0]); c != 0 {
@@ -102,7 +100,7 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// repeats reports whether both rules say the same.
+// repeats reports whether both rules are equal but for their lines.
 func (rule *MatchRule) repeats(o *MatchRule) bool {
 	return rule.Allow == o.Allow && rule.Size == o.Size && rule.Whole == o.Whole &&
 		slices.Equal(rule.Pieces, o.Pieces)
@@ -140,7 +138,7 @@ func (r Reader) matcher(list []MatchRule) *Matcher {
 	return m
 }
 
-// ranking holds the best two rules that match a form.
+// ranking is the best two rules that match a form.
 type ranking struct {
 	reader       *Reader
 	best, second *MatchRule
@@ -325,7 +323,7 @@ func (r *Reader) mayMatch(p, form string) bool {
 	return strings.Contains(form[i:], rest[:n])
 }
 
-// stands reports whether a byte of a pattern always matches itself alone.
+// stands reports whether a byte of a pattern matches only itself.
 func (r *Reader) stands(c byte) bool {
 	return c != '*' && c != '$' && (r.Escapes == AsWritten || selector.IsNormalByte(c))
 }

@@ -224,8 +224,8 @@ func after(texts []string, n int) []string {
 	return append([]string{texts[0][n:]}, texts[1:]...)
 }
 
-// join appends texts to a list whose last text the first of them continues. It leaves the
-// list as it is.
+// join returns a copy of a list with texts appended; the first of them continues its last
+// text.
 func join(list, texts []string) []string {
 	last := len(list) - 1
 	joined := append([]string{}, list[:last]...)

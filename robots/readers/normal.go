@@ -29,8 +29,8 @@ func NormalPattern(p string) string {
 	return string(appendNormalPattern(nil, p))
 }
 
-// isNormalPattern reports whether a pattern is surely in normal form: stars and a
-// final $ may stand.
+// isNormalPattern reports whether a pattern is surely in normal form, except for stars and a
+// final $.
 func isNormalPattern(p string) bool {
 	for i := range len(p) {
 		if c := p[i]; !selector.IsNormalByte(c) && c != '*' && (c != '$' || i != len(p)-1) {

@@ -18,7 +18,7 @@ type Form uint8
 const (
 	Raw         Form = iota // as it is
 	URI                     // as a URI path: escaped but for unreserved bytes and !&'()+,;=:@/
-	Normal                  // in the normal form of R6, taken for a URI that may hold escapes
+	Normal                  // in the normal form of R6, taken for a URI that may contain escapes
 	High                    // bytes from 0x80 escaped
 	Quoted                  // as CPython's urllib.robotparser to 3.12: decoded, and quoted again
 	Requoted                // as CPython's since 3.14, for which a query has parts of its own
@@ -182,7 +182,7 @@ func partedPattern(s string) string {
 		params = ""
 	}
 
-	// An escape of what separates or means something stays as it is.
+	// An escape of a separator or a special character is kept.
 	var text []byte
 	for i := 0; i < len(path); {
 		c, n := selector.DecodePercent(path[i:])
@@ -257,7 +257,7 @@ func isWord(s string) bool {
 
 // Pattern is the pattern of a rule as a reader compares it with a form.
 type Pattern struct {
-	Pieces []string // bytes; between two of them any bytes may stand
+	Pieces []string // bytes; between two of them any bytes match
 	Whole  bool     // it covers the whole selector, not only its beginning
 	Size   int      // the larger decides; to a reader of [LongestMatch] that of the match does
 }
@@ -295,7 +295,7 @@ type Escapes uint8
 
 // The ways.
 const (
-	AsWritten  Escapes = iota // they are compared as they stand
+	AsWritten  Escapes = iota // they are compared unchanged
 	Letter                    // the normal form of R6
 	Google                    // bytes from 0x80 are escaped, and escapes are in capitals
 	Quote                     // decoded and quoted again, as CPython did to 3.12

@@ -14,7 +14,7 @@ type Reader struct {
 
 	// Which lines bind a robot.
 
-	Dialect   Dialect // how lines and fields are told apart
+	Dialect   Dialect // how lines and fields are separated
 	Groups    bool    // User-agent lines make groups; else every line binds every robot
 	Names     Names   // which groups are a robot's own
 	Exact     bool    // with Part: groups with exactly the robot's name bind in place of others that fit
@@ -45,10 +45,10 @@ type Reader struct {
 	Choice Choice
 	Ties   Ties // which side wins between patterns that Choice takes for equal
 
-	// What it asks.
+	// What it requests.
 
 	Forms []Form // of a selector: at least one
-	Bare  bool   // a selector without a leading slash is asked as it is; else a slash is put before it
+	Bare  bool   // a selector without a leading slash is requested unchanged; else one is added
 	Typed bool   // each form also with the item type before it: "/0/p" and "0/p"
 	Web   bool   // selectors are paths: the empty one is "/", and /robots.txt is always allowed
 }
@@ -94,12 +94,12 @@ type Ties uint8
 const (
 	TiesAllow Ties = iota
 	TiesDisallow
-	TiesFirst // whichever stands first in the file
+	TiesFirst // the first of the file
 )
 
-// All lists the readers that are known: a strict Gopher robot, Veronica-2, RFC 9309 by
+// All returns the known readers: a strict Gopher robot, Veronica-2, RFC 9309 by
 // the letter and as Google compares (each with the selector escaped as a URI first, and
-// as it is), the standard of 1994, CPython's parser to 3.12, of 3.14 (likewise in both ways)
+// unchanged), the standard of 1994, CPython's parser to 3.12, of 3.14 (likewise in both ways)
 // and since, Scrapy's Protego, colly's temoto/robotstxt, Gemini's Kennedy, and gopher-mcp.
 func All() []Reader { return slices.Clone(all) }
 
@@ -359,7 +359,7 @@ const (
 	NeedsStar    Needs = 1 << iota // a * with something behind it
 	NeedsDollar                    // a $ at the end
 	NeedsGroups                    // a group of its own for a robot that is named
-	NeedsNames                     // names are compared whole: a robot whose name holds another's is not that robot
+	NeedsNames                     // names are compared whole: a robot whose name contains another's is not that robot
 	NeedsEscapes                   // selectors are escaped as a URI before they are compared
 )
 

@@ -12,9 +12,8 @@ import (
 // day is the minutes of one day in UT.
 const day = 24 * 60
 
-// MaxDelay is the longest time between two requests that this package
-// understands. No file asks for more in earnest, and a bound keeps sums of
-// times from overflowing.
+// MaxDelay bounds the interval between two requests. No file sets a longer one in earnest,
+// and the bound keeps sums of times from overflowing.
 const MaxDelay = 365 * 24 * time.Hour
 
 // ErrRange marks a time or rate that is well written but outside of its limits.
@@ -85,7 +84,7 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Contains reports whether t lies in the window.
+// Contains reports whether t is in the window.
 func (w Window) Contains(t time.Time) bool { return w.has(minuteOf(t)) }
 
 // has reports whether a minute of the day belongs to the window.
@@ -123,12 +122,12 @@ func ParseCrawlDelay(value string) (time.Duration, error) {
 	return time.Duration(seconds * float64(time.Second)), nil
 }
 
-// A Rate says how many documents a robot may fetch in a time, as a
-// Request-rate line gives it (C8).
+// A Rate is the number of documents that a robot may fetch in a period: the value of a
+// Request-rate line (C8).
 type Rate struct {
 	Documents int           // more than 0
 	Per       time.Duration // more than 0, at most MaxDelay, in whole seconds
-	Window    *Window       // when the rate holds; nil: whenever no other does
+	Window    *Window       // when the rate applies; nil: whenever no other does
 }
 
 // ParseRequestRate reads the value of a Request-rate line (C8):
@@ -224,9 +223,9 @@ func (r Rate) String() string {
 	return s
 }
 
-// EffectiveRate picks the rate that binds at a time (C8): the slowest of those
-// whose window holds it, else the slowest of those without one. It is false
-// when there is neither; then the rule of thumb of the client holds.
+// EffectiveRate returns the rate that applies at a time (C8): the slowest of those whose
+// window contains it, else the slowest of those without a window. Without either, found is
+// false, and the client's rule of thumb applies.
 func EffectiveRate(rates []Rate, at time.Time) (best Rate, found bool) {
 	minute := minuteOf(at)
 	for _, r := range rates {

@@ -10,10 +10,10 @@ import (
 )
 
 // Patterns are in URI form here. A reader compares another form, into which they are
-// translated piece by piece. This is exact for names without escapes; what readers make
-// of other names no rule can say.
+// translated piece by piece. This is exact for names without escapes; no rule can express
+// how readers interpret other names.
 
-const anyBytes = "\n" // stands for a star: no request holds it
+const anyBytes = "\n" // in place of a star: no request contains it
 
 // symbol returns a text for all that a pattern matches: what matches the text matches
 // all of it.
@@ -25,8 +25,8 @@ func symbol(p *readers.Pattern) string {
 	return text
 }
 
-// symbols returns texts in the form of a reader that together stand for all that a
-// pattern matches.
+// symbols returns texts in the form of a reader. A pattern that matches all of them matches
+// all that p matches.
 func symbols(f readers.Form, p *readers.Pattern) (list []string) {
 	if f == readers.URI || len(p.Pieces) == 1 && readers.Plain(p.Pieces[0]) {
 		return []string{symbol(p)}
@@ -35,7 +35,7 @@ func symbols(f readers.Form, p *readers.Pattern) (list []string) {
 	plain := readers.Pattern{Whole: p.Whole}
 	for i, piece := range p.Pieces {
 		if i > 0 {
-			// A star may end within the escape of a byte, which this form has as it is.
+			// A star may end within the escape of a byte that this form does not escape.
 			piece = piece[longestCut(piece, kept[f]):]
 		}
 		plain.Pieces = append(plain.Pieces, selector.Decoded(piece))
@@ -51,8 +51,8 @@ func symbols(f readers.Form, p *readers.Pattern) (list []string) {
 		return []string{symbol(&plain)}
 	}
 
-	// Behind a ? these forms have other bytes as they are. It stands in a piece, or in
-	// any of the stars before that.
+	// Behind a ? these forms keep other bytes. The ? is in a piece, or in any of the stars
+	// before that.
 	for star := 1; star <= len(plain.Pieces); star++ {
 		q := readers.Pattern{Whole: p.Whole}
 		query := false
@@ -68,9 +68,8 @@ func symbols(f readers.Form, p *readers.Pattern) (list []string) {
 	return list
 }
 
-// partedSymbols is symbols for the form of Protego, which has other bytes as they are behind
-// a ; that no slash follows. Such a one stands in a piece, in the star before a piece, or
-// nowhere.
+// partedSymbols is symbols for the form of Protego, which keeps other bytes behind a ; that
+// no slash follows. Such a ; is in a piece, in the star before a piece, or nowhere.
 func partedSymbols(plain *readers.Pattern) (list []string) {
 	pieces := plain.Pieces
 	add := func(piece, at int, whole bool) {
@@ -118,7 +117,7 @@ func partedSymbols(plain *readers.Pattern) (list []string) {
 	return list
 }
 
-// pieceIn writes bytes in a form. query reports whether a ? stands before them.
+// pieceIn writes bytes in a form. query reports whether a ? precedes them.
 func pieceIn(f readers.Form, plain string, query bool) string {
 	switch f {
 	case readers.Normal:
@@ -171,7 +170,7 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 	case readers.Raw:
 		add(p.Pieces)
 	case readers.High:
-		add(each(p.Pieces, decodedHigh)) // names that hold an escape: see named
+		add(each(p.Pieces, decodedHigh)) // names with an escape: see named
 	default:
 		plain := each(p.Pieces, selector.Decoded)
 		add(plain)
@@ -188,7 +187,7 @@ func inURI(f readers.Form, p *readers.Pattern) (list []readers.Pattern) {
 				add(slices.Concat([]string{plain[0][:at] + mark + plain[0][at:]}, plain[1:]))
 			}
 		}
-		if strings.Contains(strings.Join(plain, ""), "\ufffd") { // which stands for what is no UTF-8
+		if strings.Contains(strings.Join(plain, ""), "\ufffd") { // in place of invalid UTF-8
 			add(strings.Split(strings.Join(plain, "\ufffd"), "\ufffd"))
 		}
 	}
@@ -219,9 +218,9 @@ func patternOf(plain []string, whole bool) readers.Pattern {
 	return p
 }
 
-// named returns a pattern in URI form for names that hold an escape and whose form High
-// is p's. To that form an escape is a byte, or a part of the name. Where d decides which, it
-// is what d needs, elsewhere a part.
+// named returns a pattern in URI form for names that contain an escape and whose form High
+// p matches. To that form an escape is a byte, or a part of the name: what d needs, or else a
+// part.
 func named(p, d *readers.Pattern) readers.Pattern {
 	pieces, last := slices.Clone(p.Pieces), len(p.Pieces)-1
 	between := each(d.Pieces, selector.Decoded)
@@ -281,7 +280,7 @@ var kept, extra = func() (kept, extra [readers.Decoded + 1][]byte) {
 		for i := range 256 {
 			c := byte(i)
 			if strings.IndexByte("\x00\t\r\n", c) >= 0 {
-				continue // no request holds it
+				continue // no request contains it
 			}
 			name := "/" + string([]byte{c}) + "/"
 			uri, form := readers.URI.Of(name), f.Of(name)
@@ -326,8 +325,8 @@ func longestCut(piece string, bytes []byte) (n int) {
 // maxCompleted bounds the lists that completed returns.
 const maxCompleted = 64
 
-// completed returns lists of pieces for names in whose escapes, of a form that escapes more
-// than a URI, a star before a piece ends: with the bytes that these escapes stand for.
+// completed returns lists of pieces for names in which a star before a piece ends within an
+// escape, in a form that escapes more than a URI: with the bytes that are escaped.
 func completed(f readers.Form, pieces []string) [][]string {
 	list := [][]string{{selector.Decoded(pieces[0])}}
 	for _, piece := range pieces[1:] {

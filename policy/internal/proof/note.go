@@ -58,7 +58,7 @@ type group struct {
 	speaks bool // it has an Allow, a Disallow or a Final, even one that matches nothing
 }
 
-// counts reports whether the group says anything.
+// counts reports whether the group has a rule or a preference.
 func (g *group) counts() bool { return g.speaks || len(g.states) > 0 }
 
 // readNote reads an annotation. Lines before the first User-agent line are for
@@ -156,8 +156,8 @@ func isBlank(c rune) bool {
 		strings.ContainsRune("\x1f\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff", c)
 }
 
-// addNames adds the robots of a User-agent line; a "*" stands for everybody, which nil is
-// all robots.
+// addNames adds the robots of a User-agent line; a "*" names everybody, all robots if that
+// is nil.
 func (g *group) addNames(value string, everybody []string) {
 	for word := range strings.SplitSeq(value, ",") {
 		switch name := strings.ToLower(readers.ProductToken(word)); name {

@@ -7,10 +7,10 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Policies holds what annotations say to each robot, for tests of the compiler.
+// Policies are the policies of all robots, for tests of the compiler.
 type Policies struct{ c *checker }
 
-// Policy is what annotations say to one robot.
+// Policy is what the annotations allow and prefer for one robot.
 type Policy struct{ p *policy }
 
 // Verdict is the decision about a selector, and the rule that decides. The file is "" if

@@ -8,12 +8,12 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// annotation holds the groups of one directory.
+// annotation is the groups of one directory.
 type annotation struct {
 	dir    string
 	file   string
 	denied bool // as a whole, with all below it
-	joined bool // it lies in a joined directory
+	joined bool // it is in a joined directory
 	groups []*group
 	all    []*group // those for everybody
 }
@@ -28,7 +28,7 @@ type counted struct {
 // shutSize is larger than any pattern.
 const shutSize = 1 << 30
 
-// policy holds what counts for one robot.
+// policy is the rules that count for one robot.
 type policy struct {
 	rules   []counted
 	states  []stated
@@ -371,7 +371,7 @@ func (a *annotation) allows() bool {
 }
 
 // kinds returns one of each set of the robots of joined directories that some annotations
-// treat alike; "" stands for those that none of them names, if there are any.
+// treat alike; "" represents those that none of them names, if there are any.
 func (c *checker) kinds(notes []*annotation) (robots []string) {
 	ways := map[string]uint64{}
 	for _, a := range notes {
@@ -410,8 +410,8 @@ func (s *statement) forbidding() *statement {
 	return &only
 }
 
-// decide returns the rule that decides about a selector in URI form, or about all that
-// the symbol of a pattern stands for; nil if none does.
+// decide returns the rule that decides about a selector in URI form, or about everything
+// that a pattern matches, given its symbol; nil if none does.
 func (p *policy) decide(form string) *counted {
 	if r := p.matcher.Find(form); r != nil {
 		return &p.rules[r.Ref]

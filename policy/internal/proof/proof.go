@@ -1,4 +1,4 @@
-// Package proof shows that a robots.txt keeps what the annotations say, for each reader.
+// Package proof shows that each reader of a robots.txt keeps the policy of the annotations.
 //
 // It reads the bytes of the annotations itself, works out the policy, and shares nothing
 // with the compiler but package readers. It compares patterns, not samples of names:
@@ -71,7 +71,7 @@ const (
 // virtual are the robots of Gemini that one program may be several of.
 var virtual = []string{"archiver", "indexer", "researcher", "webproxy"}
 
-// checker holds one proof.
+// checker is the state of one proof.
 type checker struct {
 	Input
 	*Result
@@ -140,8 +140,8 @@ func Check(in Input) *Result {
 	everybody := c.policyOf("*")
 	c.readAlone()
 
-	// Ask each reader for everybody, for one of each set of robots that are treated
-	// alike, and for a robot whose name contains the name of such a one.
+	// Check each reader for everybody, for one of each set of robots that are treated
+	// alike, and for a robot whose name begins with the name of such a robot.
 	c.ask("*", everybody)
 	c.compareUsage("*", everybody)
 	policies := map[string]*policy{}
@@ -162,7 +162,7 @@ func Check(in Input) *Result {
 		c.ask(longer, everybody)
 	}
 
-	// One program may be two of the virtual agents, and obey what is said to either.
+	// One program may be two of the virtual agents, and obey the groups of both.
 	if policies[virtual[0]] != nil {
 		for i, x := range virtual {
 			for _, y := range virtual[:i] {
@@ -244,7 +244,7 @@ func (c *checker) readNotes() {
 	slices.SortFunc(c.list, func(a, b *annotation) int { return strings.Compare(a.dir, b.dir) })
 }
 
-// isBelow reports whether a directory lies in one of some others.
+// isBelow reports whether a directory is below one of some others.
 func isBelow(dir string, dirs map[string]string) bool {
 	for i := range len(dir) - 1 {
 		_, in := dirs[dir[:i+1]]
@@ -255,7 +255,7 @@ func isBelow(dir string, dirs map[string]string) bool {
 	return false
 }
 
-// topOf returns the top-level directory that a directory lies in.
+// topOf returns the top-level directory of a directory.
 func topOf(dir string) string {
 	name, _, _ := strings.Cut(dir[1:], "/")
 	return "/" + name + "/"
@@ -392,7 +392,7 @@ func (c *checker) ask(robot string, p *policy) {
 	}
 }
 
-// askBoth asks for a robot that is of two kinds, and obeys what the file says to either.
+// askBoth is ask for a robot that is of two kinds, and obeys the groups of both.
 func (c *checker) askBoth(x, y string, p, other *policy) {
 	for i, r := range c.Readers {
 		if r.Agent != "" || r.First || !r.Groups {

@@ -23,8 +23,8 @@ import (
 // name. D outranks every Allow of the policy that matches the name, so no such Allow covers
 // the line or a, and something obeyed outranks a.
 //
-// Where a line is written as it is in the policy, its rank settles 2: only other lines
-// are compared in pairs.
+// Where a line equals its rule in the policy, its rank settles 2: only other lines are
+// compared in pairs.
 
 // view is what one reader obeys of a file for a robot, beside the robot's policy.
 type view struct {
@@ -47,12 +47,12 @@ type line struct {
 	cut bool            // a star of it ends within an escape that URI form does not have
 }
 
-// stands reports whether a line only fills an empty group: no request matches it.
+// stands reports whether a line is the placeholder of an empty group: no request matches it.
 func (l *line) stands() bool {
 	return isPrefix(&l.Pattern) && l.Pieces[0] == "/.robots"
 }
 
-// memory holds the slices of a view, for the next view to reuse.
+// memory is the slices of a view, for reuse by the next view.
 type memory struct {
 	lines       []line
 	all, denies []readers.MatchRule
@@ -81,7 +81,7 @@ func newView(p *policy, r readers.Reader, rules []readers.Rule, m *memory) *view
 			if isOdd(&q) {
 				continue
 			}
-			if isPrefix(&q) && readers.Plain(q.Pieces[0]) { // which all forms have as it is
+			if isPrefix(&q) && readers.Plain(q.Pieces[0]) { // equal in all forms
 				l := line{
 					MatchRule: match,
 					uri: readers.Pattern{
@@ -154,7 +154,7 @@ func distinct(rules []readers.Rule) []readers.Rule {
 	})
 }
 
-// isOdd reports whether a pattern holds a byte that no request can.
+// isOdd reports whether a pattern contains a byte that no request can.
 func isOdd(p *readers.Pattern) bool {
 	return slices.ContainsFunc(p.Pieces, func(piece string) bool {
 		return strings.Contains(piece, anyBytes)
@@ -239,7 +239,7 @@ type leak struct {
 	by   *line
 }
 
-// leaks asks about each Disallow that decides about some name.
+// leaks checks each Disallow that decides about some name.
 func (v *view) leaks() (list []leak) {
 	for _, d := range v.policy.denies {
 		by, ok := v.covered(&d.Pattern)
@@ -254,8 +254,8 @@ func (v *view) leaks() (list []leak) {
 	return list
 }
 
-// maxMeetings bounds the Allows of whose meetings with one Disallow the proof asks what the
-// policy allows.
+// maxMeetings bounds, for one Disallow, the Allows whose meetings with it are compared with
+// the Allows of the policy.
 const maxMeetings = 32
 
 // undoing returns an Allow that may undo a Disallow of the policy, given the rank of what
@@ -295,7 +295,7 @@ func (v *view) undoing(d *counted, covering rank) (by *line) {
 	case loose:
 		v.allows.each(d.Pieces[0], true, undoes)
 	case v.reader.Choice == readers.FirstMatch:
-		// Allows that stand before it in the file, though they begin as it does.
+		// Allows that precede it in the file, although they begin as it does.
 		if !v.allows.each(d.Pieces[0], false, undoes) {
 			v.loose.each(d.Pieces[0], true, undoes)
 		}
@@ -320,7 +320,7 @@ type block struct {
 	rule *counted
 }
 
-// blocks asks the reverse: each Disallow that the reader obeys is covered by one of the
+// blocks checks the reverse: each Disallow that the reader obeys is covered by one of the
 // policy; and where an Allow A of the policy meets it, an Allow that the reader obeys
 // covers A and is not shorter than the line, or a Disallow of the policy that covers the
 // line is longer than A.
