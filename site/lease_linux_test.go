@@ -1,4 +1,4 @@
-package site
+package site_test
 
 import (
 	"errors"
@@ -10,22 +10,28 @@ import (
 
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/site"
 )
 
 // TestLeases: who holds leases on files costs nobody else anything. A file is busy, the
-// directory of an annotation is denied, and what a map includes is refused as before,
+// directory of an annotation is denied, be it in a capsule, and what a map includes is refused as before,
 // until they can be read again, which no event says.
 func TestLeases(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a/x": "x", "n/.robots": "Disallow: /y\n", "n/y": "", "n/z": "",
 		"m/gophermap": "=run\n", "m/run": "#!/bin/sh\n", "o/.robots": "Disallow: /x\n", "o/x": ""})
-	s, err := Open(dir, Config{Poll: -1})
-	must(t, err)
-	running(t, s)
+	h := newHome(t)
+	capsule := filepath.Join(h.add(t, 2001, "ann",
+		map[string]string{"../public_gemini/.robots": "Disallow: /y\n"}), "../public_gemini")
+	conf := h.config()
+	conf.Poll, conf.Capsules = -1, filepath.Join(h.dir, "*", "public_gemini")
+	s := start(t, dir, conf)
+	time.Sleep(2100 * time.Millisecond) // what is younger is compared again anyway
 	var free []func()
 	for _, name := range []string{"a/x", "n/.robots", "m/gophermap"} {
 		free = append(free, treetest.Lease(t, filepath.Join(dir, name)))
 	}
+	free = append(free, treetest.Lease(t, filepath.Join(capsule, ".robots")))
 	if err := canOpen(s, "a/x"); !errors.Is(err, stall.Err) || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a leased file, which is there: %v", err)
 	}
@@ -37,6 +43,7 @@ func TestLeases(t *testing.T) {
 	began := time.Now()
 	s.Reload()
 	soon(t, "denial of what cannot be read", robotsHas(s, "Disallow: /n/"))
+	soon(t, "that of a capsule, too", robotsHas(s, "Disallow: /~ann/"))
 	write(t, dir, map[string]string{"o/.robots": "Disallow: /new\n", "o/new": ""})
 	soon(t, "what others wrote", robotsHas(s, "Disallow: /o/new"))
 	if time.Since(began) > 40*time.Second {
@@ -48,32 +55,18 @@ func TestLeases(t *testing.T) {
 	for _, f := range free {
 		f()
 	}
-	soon(t, "the annotation", func() bool { return robotsHas(s, "Disallow: /n/y")() })
+	soon(t, "the annotation", robotsHas(s, "Disallow: /n/y"))
+	soon(t, "the capsule's", robotsHas(s, "Disallow: /~ann/y"))
 	must(t, canOpen(s, "a/x"))
 	if err := canOpen(s, "m/run"); err == nil {
 		t.Error("a program is shown")
 	}
 }
 
-// TestLeasedCapsule: an annotation of a user's capsule is read again, too.
-func TestLeasedCapsule(t *testing.T) {
-	h := newHome(t)
-	conf := h.config()
-	conf.Poll = -1
-	conf.Capsules = filepath.Join(h.dir, "*", "public_gemini")
-	dir := h.add(t, 2001, "ann", map[string]string{"../public_gemini/.robots": "Disallow: /y\n"})
-	free := treetest.Lease(t, filepath.Join(dir, "../public_gemini/.robots"))
-	time.Sleep(2100 * time.Millisecond) // what is younger is compared again anyway
-	s := start(t, t.TempDir(), conf)
-	soon(t, "denial of what cannot be read", robotsHas(s, "Disallow: /~ann/"))
-	free()
-	soon(t, "the annotation", robotsHas(s, "Disallow: /~ann/y"))
-}
-
 // TestFailedOpen: what Open has opened before it fails, it closes.
 func TestFailedOpen(t *testing.T) {
 	dir, mounted := t.TempDir(), t.TempDir()
-	if s, err := Open(dir, Config{Mounts: map[string]string{"a": mounted,
+	if s, err := site.Open(dir, site.Config{Mounts: map[string]string{"a": mounted,
 		"b": filepath.Join(dir, "none")}}); s != nil || err == nil {
 		t.Errorf("%v, %v", s, err)
 	}

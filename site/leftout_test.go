@@ -1,4 +1,4 @@
-package site
+package site_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/site"
 )
 
 // What is left out is told once, in one line, with the count and the first.
@@ -23,14 +25,14 @@ func TestLeftOutIsTold(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(dir, "c/shut"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "c/shut"), 0o700) })
 	var log syncBuffer
-	s, err := Open(dir, Config{Mounts: map[string]string{"pub": t.TempDir()},
+	s, err := site.Open(dir, site.Config{Mounts: map[string]string{"pub": t.TempDir()},
 		Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	running(t, s)
 	const want = "left out: 25 names, such as this one: 22 whose names no menu can list, 2 that gophd may not read, 1 out of the tree by a link"
 	soon(t, "the report", func() bool { return strings.Contains(log.String(), "code=LEFT-OUT") })
 	write(t, dir, map[string]string{"d/new.txt": ""})
-	soon(t, "a new snapshot", func() bool { return child(s.Now().Tree, "d") != nil })
+	soon(t, "a new snapshot", func() bool { return s.Now().Tree.Find("d") != nil })
 	soon(t, "the log says that robots.txt is the same", func() bool {
 		return strings.Contains(log.String(), "changed=false")
 	})

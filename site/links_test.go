@@ -1,9 +1,12 @@
-package site
+package site_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gophd/gophd/site"
 )
 
 // TestAliases: every selector of an alias works; robots are told to read the real name where
@@ -23,9 +26,10 @@ func TestAliases(t *testing.T) {
 		".hid/.robots": "Disallow: /no.txt\n", ".hid/no.txt": "n", ".hid/yes.txt": "y",
 		".hid/in/i.txt": "i",
 		"z":             "-> .hid", "b": "-> .hid", "in": "-> .hid/in", "y.txt": "-> .hid/yes.txt",
+		"hang": "-> free/later", "turn": "-> on/it", "on/it": "-> ../free", "on/new": "-> ../secret",
 		".data/d.txt": "d", "d2.txt": "-> .data/d.txt", "d1.txt": "-> .data/d.txt",
 	})
-	s := start(t, dir, Config{Mounts: map[string]string{"pub": pub, "news": dir + "/phlog"}})
+	s := start(t, dir, site.Config{Mounts: map[string]string{"pub": pub, "news": dir + "/phlog"}})
 	snap := s.Now()
 	for name, want := range map[string]struct {
 		real string
@@ -74,6 +78,16 @@ func TestAliases(t *testing.T) {
 		return s.Now().Real("z/yes.txt") == "z/yes.txt" && denies(s, "Disallow: /z/no.txt")
 	})
 
+	// A link is followed as soon as it leads somewhere, and again when one on its way is turned.
+	write(t, dir, map[string]string{"free/later/.robots": "Disallow: /\n", "free/later/x": "x"})
+	soon(t, "a link that leads somewhere now", robotsHas(s, "Disallow: /hang/"))
+	must(t, os.Rename(filepath.Join(dir, "on/new"), filepath.Join(dir, "on/it")))
+	soon(t, "the other end of a link", func() bool {
+		return s.Now().Real("turn/inner/s.txt") == "secret/inner/s.txt"
+	})
+	must(t, os.RemoveAll(filepath.Join(dir, "free/later")))
+	soon(t, "a link that hangs again", robotsLacks(s, "Disallow: /hang/"))
+
 	// A new link is denied as soon as the scan has found it, and follows its target.
 	write(t, dir, map[string]string{"new": "-> secret"})
 	soon(t, "a new link", func() bool { return denies(s, "Disallow: /new/\n") })
@@ -81,4 +95,33 @@ func TestAliases(t *testing.T) {
 	soon(t, "nothing denies it", func() bool {
 		return !denies(s, "/new/") && !denies(s, "/sub/inn/")
 	})
+}
+
+// TestManyLinks: past the bound links are not followed, listed or denied, whatever way leads to
+// them. Who makes many takes nothing from others.
+func TestManyLinks(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"phlog/x.txt": "x", "phlog/.robots": "Disallow: /y.txt\n",
+		"blog": "-> phlog", "a/1.txt": "", "way": "-> a"})
+	for i := range 1000 + 200 {
+		must(t, os.Symlink("../phlog", filepath.Join(dir, "a", fmt.Sprintf("l%04d", i))))
+	}
+	s := start(t, dir, site.Config{})
+	last, first := fmt.Sprintf("l%04d", 1000+199), "l0000"
+	for name, followed := range map[string]bool{"blog/x.txt": true, "a/" + first + "/x.txt": true,
+		"way/" + first:         true,
+		"a/" + last + "/x.txt": false, "a/" + last: false, "way/" + last + "/x.txt": false} {
+		if err := canOpen(s, name); (err == nil) != followed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if !robotsHas(s, "Disallow: /blog/")() || !robotsHas(s, "Disallow: /a/"+first+"/")() ||
+		!robotsLacks(s, "Disallow: /a/"+last+"/")() {
+		t.Errorf("robots.txt:\n%.500s", s.Now().Robots)
+	}
+	list, err := s.View(t.Context()).ReadDir("a")
+	must(t, err)
+	if len(list) != 1000-2+1 { // two links are in the root
+		t.Errorf("%d names are listed", len(list))
+	}
 }

@@ -13,20 +13,6 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// run opens a site and keeps it until the test ends.
-func run(t *testing.T, dir string, conf site.Config) *site.Site {
-	t.Helper()
-	s, err := site.Open(dir, conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	treetest.Run(t, s.Run)
-	if _, err := s.Snapshot(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 var eventually = treetest.Eventually
 
 // author changes a content tree as people do.
@@ -88,7 +74,7 @@ func TestNoChangeIsLost(t *testing.T) { noChangeIsLost(t) }
 
 // The same for whom not everything is open.
 func TestNoChangeIsLostUnprivileged(t *testing.T) {
-	site.Unprivileged(t)
+	unprivileged(t)
 	noChangeIsLost(t)
 }
 
@@ -109,7 +95,7 @@ func noChangeIsLost(t *testing.T) {
 			return nil
 		})
 	})
-	s := run(t, g.dir, site.Config{})
+	s := start(t, g.dir, site.Config{})
 	for range 12 {
 		for range 1 + g.IntN(60) {
 			g.work()

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/selector"
 )
@@ -179,9 +181,16 @@ func (p *played) take() (dirs []string, files map[string][]string, all bool) {
 	for dir := range p.files {
 		p.dirs[dir] = true
 	}
-	dirs, files, all = sortedKeys(p.dirs), p.files, p.all
+	dirs, files, all = slices.Sorted(maps.Keys(p.dirs)), p.files, p.all
 	p.dirs, p.files, p.all = map[string]bool{}, map[string][]string{}, false
 	return dirs, files, all
+}
+
+// namesScanner is a scanner that keeps the names of all files.
+func namesScanner(r *disk.Root) *scanner {
+	s := newScanner(r)
+	s.files = true
+	return s
 }
 
 // However a tree is changed, reading again what changed gives what reading
@@ -260,7 +269,7 @@ func listedTree(v *View, dir string, aliases map[string]link) string {
 		names[e.Name()] = e.IsDir()
 	}
 	text := ""
-	for _, name := range sortedKeys(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		full := selector.Join(dir, name)
 		text += fmt.Sprintln(full, names[name])
 		if _, alias := aliases[full]; names[name] && !alias {
@@ -284,7 +293,7 @@ func scannedTree(d *Dir, dir string, aliases map[string]link) string {
 		names[sub.Name] = true
 	}
 	text := ""
-	for _, name := range sortedKeys(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		full := selector.Join(dir, name)
 		text += fmt.Sprintln(full, names[name])
 		if sub := child(d, name); sub != nil {

@@ -1,11 +1,16 @@
-package site
+package site_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"syscall"
 	"testing"
+	"testing/fstest"
 
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site"
 )
 
 // reported lists the reports with a code about a tree of files, as "file:line severity
@@ -14,7 +19,7 @@ func reported(t *testing.T, files map[string]string, codes ...string) (list []st
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
-	s := start(t, dir, Config{})
+	s := start(t, dir, site.Config{})
 	snap, err := s.Snapshot(t.Context())
 	must(t, err)
 	for _, r := range snap.Reports {
@@ -45,4 +50,24 @@ func TestNotRead(t *testing.T) {
 			t.Errorf("%s: %q", file, list)
 		}
 	}
+}
+
+// broken is a tree that cannot be read.
+type broken struct{}
+
+func (broken) Open(string) (fs.File, error) { return nil, syscall.EIO }
+
+// A command that reads a tree once is told why it cannot be read.
+func TestReadFails(t *testing.T) {
+	if _, _, err := site.FS(broken{}, site.Config{}).Read(t.Context()); !errors.Is(err, syscall.EIO) {
+		t.Errorf("got %v", err)
+	}
+	s := site.FS(fstest.MapFS{"x": {Data: []byte("x")}}, site.Config{Files: true})
+	snap, stop, err := s.Read(t.Context())
+	must(t, err)
+	if snap != s.Now() || snap.Tree.Find("x") != nil || len(snap.Tree.Files) != 2 {
+		t.Errorf("read %+v", snap.Tree)
+	}
+	must(t, stop())
+	must(t, stop())
 }

@@ -1,9 +1,9 @@
-package site
+package site_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -11,14 +11,14 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/site"
 )
 
 // listed are the names in the listing of a directory.
-func listedNames(t *testing.T, s *Site, dir string) []string {
+func listedNames(t *testing.T, s *site.Site, dir string) []string {
 	t.Helper()
 	list, err := s.View(t.Context()).ReadDir(dir)
 	must(t, err)
@@ -32,24 +32,6 @@ func listedNames(t *testing.T, s *Site, dir string) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// syncBuffer is a log that is read while it is written.
-type syncBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.String()
 }
 
 // A program is not there, by whatever name it is asked for; a script that is
@@ -67,7 +49,7 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	var log syncBuffer
 	bob := t.TempDir() // what maps outside a tree say of it closes nothing
 	write(t, bob, map[string]string{"s.sh": source})
-	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil)),
+	s, err := site.Open(dir, site.Config{Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Mounts: map[string]string{"~bob": bob}})
 	must(t, err)
 	hidden := []string{"d/run", "d/bom", "d/script", "d/count.py", "lib/x.cgi~", "lib/gophermap~",
@@ -137,18 +119,10 @@ func TestLinkToProgramIsNotShown(t *testing.T) {
 		"cgi-bin/y": "secret", "programs": "-> cgi-bin", "ok.txt": "ok",
 		"m/gophermap": "=one\n", "m/more.gph": "[7|More|/m/two|server|port]\n",
 		"m/one": "#!/bin/sh\n", "m/two": "#!/bin/sh\n"})
-	s := start(t, dir, Config{})
-	for name, want := range map[string]string{"link.txt": "error", "programs": "error",
+	s := start(t, dir, site.Config{})
+	shows(t, s, map[string]string{"link.txt": "error", "programs": "error",
 		"programs/y": "error", "m/one": "error", "m/two": "error", "ok.txt": "ok",
-		".": "dir [m ok.txt] <nil>"} {
-		if got := content(s, name); got != want &&
-			!(want == "error" && strings.HasPrefix(got, "error: ")) {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-		if f, ok := s.View(t.Context()).Ready(name, 0); ok && want == "error" {
-			t.Errorf("%s at once: %d bytes", name, f.Size())
-		}
-	}
+		".": "dir [m ok.txt] <nil>"})
 }
 
 // TestAnsweredProgramsAreNotReported: what a program beside the site answers is no
@@ -161,9 +135,13 @@ func TestAnsweredProgramsAreNotReported(t *testing.T) {
 		programs []string
 		want     int // findings
 	}{{nil, 5}, {[]string{"/cgi-bin", "/*.dcgi"}, 2}} {
-		s := start(t, dir, Config{Programs: c.programs})
-		if found := s.Now().programs; len(found) != c.want {
-			t.Errorf("with %q: %v", c.programs, found)
+		var log syncBuffer
+		t.Run(fmt.Sprint(c.programs), func(t *testing.T) {
+			start(t, dir, site.Config{Programs: c.programs,
+				Log: slog.New(slog.NewTextHandler(&log, nil))})
+		})
+		if n := strings.Count(log.String(), "code=MENU-PROGRAM"); n != c.want {
+			t.Errorf("with %q: %s", c.programs, log.String())
 		}
 	}
 }
@@ -175,25 +153,17 @@ func TestAnsweredFilesAreNotShown(t *testing.T) {
 	write(t, dir, map[string]string{"app/script": "#!/bin/sh\necho secret\n", "alias": "-> app",
 		"one.txt": "-> app/script", "d/a.php": "secret", "two.txt": "-> d/a.php",
 		"ok.txt": "-> d/b.txt", "d/b.txt": "ok"})
-	s := start(t, dir, Config{Programs: []string{"/app", "/*.php"}})
-	for name, want := range map[string]string{"alias/script": "error", "one.txt": "error",
+	s := start(t, dir, site.Config{Programs: []string{"/app", "/*.php"}})
+	shows(t, s, map[string]string{"alias/script": "error", "one.txt": "error",
 		"two.txt": "error", "ok.txt": "ok", "d/a.php": "error", "app/script": "error",
-		"d": "dir [a.php b.txt] <nil>", "alias": "dir [] <nil>", "app": "dir [script] <nil>"} {
-		if got := content(s, name); got != want &&
-			!(want == "error" && strings.HasPrefix(got, "error: ")) {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-		if f, ok := s.View(t.Context()).Ready(name, 0); ok && want == "error" {
-			t.Errorf("%s at once: %d bytes", name, f.Size())
-		}
-	}
+		"d": "dir [a.php b.txt] <nil>", "alias": "dir [] <nil>", "app": "dir [script] <nil>"})
 }
 
 // What is refused is closed at once, not when memory is collected.
 func TestRefusedIsClosed(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/gophermap": "=run\n", "d/run": "#!/bin/sh\n"})
-	s, err := Open(dir, Config{})
+	s, err := site.Open(dir, site.Config{})
 	must(t, err)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	open := func() int {
@@ -211,16 +181,5 @@ func TestRefusedIsClosed(t *testing.T) {
 	}
 	if after := open(); after > before+20 {
 		t.Errorf("%d descriptors before, %d after", before, after)
-	}
-}
-
-// TestOpenRefusesPrograms: what no program can answer is an error, not a policy that
-// denies everything.
-func TestOpenRefusesPrograms(t *testing.T) {
-	for _, p := range []string{"", "/*", "/cgi//", "/~*/", "/~*/a*", "cgi"} {
-		if _, err := Open(t.TempDir(), Config{Programs: []string{"/cgi", p}}); err == nil ||
-			!strings.Contains(err.Error(), "neither a selector") {
-			t.Errorf("%q: %v", p, err)
-		}
 	}
 }

@@ -23,7 +23,7 @@ func TestRecords(t *testing.T) {
 		"prog": "#!/bin/sh\n", "link.txt": "-> a.txt", "blog": "-> phlog",
 		".robots": "Disallow: /other/\n",
 	})
-	s := run(t, dir, site.Config{Files: true})
+	s := start(t, dir, site.Config{Files: true})
 	records := func(snap *site.Snapshot, dir string) (list []string) {
 		for f := range s.View(t.Context()).Files(snap, dir, nil) {
 			list = append(list, fmt.Sprintf("%c%s %d", f.Type, f.Name, f.Size))

@@ -1,4 +1,4 @@
-package site
+package site_test
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/site"
 )
 
 // TestReloadTellsWhatFails: Config.Reloaded is told when the root is
@@ -15,8 +17,8 @@ func TestReloadTellsWhatFails(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan Reload, 100)
-	s, err := Open(dir, Config{Watch: WatchOff, Reloaded: func(r Reload) { told <- r }})
+	told := make(chan site.Reload, 100)
+	s, err := site.Open(dir, site.Config{Watch: site.WatchOff, Reloaded: func(r site.Reload) { told <- r }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,14 +29,14 @@ func TestReloadTellsWhatFails(t *testing.T) {
 	if !s.Ready(t.Context(), time.Hour) {
 		t.Error("never ready")
 	}
-	next := func() Reload {
+	next := func() site.Reload {
 		t.Helper()
 		select {
 		case r := <-told:
 			return r
 		case <-time.After(2 * time.Minute):
 			t.Fatal("nobody is told")
-			return Reload{}
+			return site.Reload{}
 		}
 	}
 	if r := next(); r.Err != nil || !r.Everything {

@@ -1,10 +1,11 @@
-package site
+package site_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/site"
 )
 
 // TestShownElsewhere: a rule that denies a file whose text an open menu shows is told, with
@@ -38,7 +39,7 @@ func TestShownElsewhere(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, test.files)
-		snap, err := start(t, dir, Config{}).Snapshot(t.Context())
+		snap, err := start(t, dir, site.Config{}).Snapshot(t.Context())
 		must(t, err)
 		var got []string
 		for _, r := range snap.Reports {

@@ -1,36 +1,11 @@
-package site
+package site_test
 
 import (
-	"slices"
 	"testing"
 	"testing/fstest"
-)
 
-// A user whose tree holds nothing but copies from /etc/skel is not listed.
-func TestUsersWithSkelAlone(t *testing.T) {
-	h := newHome(t)
-	h.add(t, 2001, "ann", map[string]string{"index.txt": "hello\n"})
-	h.add(t, 2002, "bob", map[string]string{"index.txt": "hello, it is me\n"})
-	h.add(t, 2003, "cleo", map[string]string{"index.txt": "hello\n", "own.txt": ""})
-	h.add(t, 2004, "dora", map[string]string{"other.txt": "hello\n"})
-	h.add(t, 2005, "eve", map[string]string{"index.txt": "hello\n", "d/x": ""})
-	s, err := Open(t.TempDir(), h.config())
-	must(t, err)
-	s.users.skel = map[string][]byte{"index.txt": []byte("hello\n")}
-	running(t, s)
-	names := func() (all []string) {
-		for _, u := range s.View(t.Context()).Users() {
-			all = append(all, u.Name)
-		}
-		slices.Sort(all)
-		return all
-	}
-	for range 20 { // in any order
-		if got := names(); !slices.Equal(got, []string{"bob", "cleo", "dora", "eve"}) {
-			t.Errorf("those with a tree of their own: %q", got)
-		}
-	}
-}
+	"github.com/gophd/gophd/site"
+)
 
 // A tree that is no directory has no owners: nothing of it is run.
 func TestOwned(t *testing.T) {
@@ -38,7 +13,7 @@ func TestOwned(t *testing.T) {
 	write(t, dir, map[string]string{"a.sh": "", "d/gophermap": "", "link": "-> a.sh"})
 	mount := t.TempDir()
 	write(t, mount, map[string]string{"b.sh": ""})
-	s, err := Open(dir, Config{Mounts: map[string]string{"m": mount}})
+	s, err := site.Open(dir, site.Config{Mounts: map[string]string{"m": mount}})
 	must(t, err)
 	defer s.Close()
 	for _, c := range []struct {
@@ -51,7 +26,7 @@ func TestOwned(t *testing.T) {
 			t.Errorf("%s by %s: %q, %v", c.name, c.by, real, ok)
 		}
 	}
-	if _, ok := FS(fstest.MapFS{"a.sh": {}}, Config{}).View(t.Context()).Owned("a.sh", "a.sh"); ok {
+	if _, ok := site.FS(fstest.MapFS{"a.sh": {}}, site.Config{}).View(t.Context()).Owned("a.sh", "a.sh"); ok {
 		t.Error("a file of an fs.FS is run")
 	}
 }

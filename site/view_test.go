@@ -1,4 +1,4 @@
-package site
+package site_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/site"
 )
 
 // A name with too many links is reported as what it is, once.
@@ -20,7 +21,7 @@ func TestTooManyLinksAreReported(t *testing.T) {
 	write(t, dir, map[string]string{"file": "x",
 		"over": "-> " + strings.Repeat("./", 255) + "file"})
 	var log syncBuffer
-	s, err := Open(dir, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := site.Open(dir, site.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	must(t, err)
 	running(t, s)
 	soon(t, "the scan reports it", func() bool {
@@ -55,11 +56,11 @@ func TestLookupEndsWithItsClient(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a/b/c/file": "x", "l": "-> a/b/c",
 		"list/1": "-> ../a/b/c/file", "list/2": "-> ../a/b/c/file"})
-	s, err := Open(dir, Config{})
+	s, err := site.Open(dir, site.Config{})
 	must(t, err)
-	for name, f := range map[string]func(*View) error{
-		"look-up": func(v *View) error { _, err := v.Lookup("l/file"); return err },
-		"listing": func(v *View) error {
+	for name, f := range map[string]func(*site.View) error{
+		"look-up": func(v *site.View) error { _, err := v.Lookup("l/file"); return err },
+		"listing": func(v *site.View) error {
 			_, err := v.ReadDir("list")
 			return errors.Join(err, v.Err())
 		},
@@ -86,9 +87,9 @@ func TestSpendOfLongNames(t *testing.T) {
 		write(t, dir, map[string]string{fmt.Sprintf("a/%d", i): "",
 			fmt.Sprintf("%s/%d", deep, i): ""})
 	}
-	s, err := Open(dir, Config{})
+	s, err := site.Open(dir, site.Config{})
 	must(t, err)
-	for kind, s := range map[string]*Site{"directory": s, "fs.FS": FS(os.DirFS(dir), Config{})} {
+	for kind, s := range map[string]*site.Site{"directory": s, "fs.FS": site.FS(os.DirFS(dir), site.Config{})} {
 		spent := func(name string) (sum int) {
 			v := s.View(t.Context())
 			v.Spend(func(n int) error { sum = n; return nil })
@@ -120,7 +121,7 @@ func TestWaitingIsNoStall(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x": "x"})
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(dir, Config{})
+		s, err := site.Open(dir, site.Config{})
 		must(t, err)
 		v := s.View(t.Context())
 		v.Spend(func(int) error { time.Sleep(time.Minute); return canOpen(s, "d/x") })

@@ -1,4 +1,4 @@
-package site
+package site_test
 
 import (
 	"errors"
@@ -8,18 +8,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/site"
 )
 
 // A writer opens a file, which empties it, and writes later: a site that reads in
 // between serves what it read until it is told of the write.
 func TestReadBeforeWrite(t *testing.T) {
-	for _, conf := range []Config{{Watch: WatchEvents},
-		{Watch: WatchPoll, Poll: 20 * time.Millisecond}} {
+	for _, conf := range []site.Config{{Watch: site.WatchEvents},
+		{Watch: site.WatchPoll, Poll: 20 * time.Millisecond}} {
 		t.Run(conf.Watch.String(), func(t *testing.T) {
 			dir := t.TempDir()
-			note := "d/" + noteName
+			note := "d/.robots"
 			write(t, dir, map[string]string{"d/x": "x", note: "Disallow: /old/\n"})
-			s, err := Open(dir, conf)
+			s, err := site.Open(dir, conf)
 			must(t, err)
 			running(t, s)
 			for i := range 10 {
