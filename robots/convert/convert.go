@@ -2,7 +2,7 @@
 // that it could not express.
 //
 // The codes of its diagnostics: AGENT, ALLOW, FIELD, MORE, PATTERN, PERCENT, PRECEDENCE,
-// SIGNAL, SIZE, SLASH, USAGE; MORE stands for those that are left out.
+// SIGNAL, SIZE, SLASH, USAGE; MORE counts those that are left out.
 package convert
 
 import (
@@ -294,7 +294,7 @@ func (c *converter) usage(u robots.Usage) {
 	}
 }
 
-// pattern writes a pattern; lost says what the dialect cannot express.
+// pattern writes a pattern; lost names what the dialect cannot express.
 func (c *converter) pattern(r converted, two bool) (p, lost string) {
 	s := r.shape
 	switch {
@@ -359,7 +359,7 @@ func (c *converter) field(f robots.Field) {
 	c.line(name, f.Value)
 }
 
-// delay writes a Crawl-delay as the rate it stands for.
+// delay writes a Crawl-delay as a rate.
 func (c *converter) delay(f robots.Field) {
 	d, err := readers.ParseCrawlDelay(f.Value)
 	if err != nil || d <= 0 {

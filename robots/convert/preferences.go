@@ -164,8 +164,8 @@ func (r *rewriter) file(f *robots.File) []byte {
 	return out
 }
 
-// appendVisible appends a line with its control characters in percent escapes, which
-// mean the same in a pattern.
+// appendVisible appends a line with its control characters percent-escaped, which does not
+// change a pattern.
 func appendVisible(out []byte, line string) []byte {
 	if !selector.HasControl(line) {
 		return append(out, line...)

@@ -26,8 +26,8 @@ const (
 	lostEscape = "a star that is a byte counts only where it is escaped"
 )
 
-// shapeOf reads a pattern. A dialect that knows the percent-encoding gives its
-// normal form, but for stars and dollars, which URIs hold as they are.
+// shapeOf parses a pattern. For a dialect with percent-encoding the pieces are in normal
+// form, except for stars and dollars, which URIs do not escape.
 func shapeOf(p string, d readers.Dialect, v readers.Version) shape {
 	r := d.Reader()
 	escapes := r.Escapes == readers.Letter
@@ -91,8 +91,8 @@ func (s shape) gopher() (p, lost string) {
 	return trimmed, lost
 }
 
-// writable replaces bytes that would end the line, or the pattern; a star it
-// keeps, though it means any bytes now.
+// writable replaces bytes that would end the line or the pattern. It keeps a star, which now
+// matches any bytes.
 func writable(piece string) string {
 	var b strings.Builder
 	for len(piece) > 0 {
@@ -136,9 +136,9 @@ func (s shape) prefix() (p, lost string) {
 	return p, lost
 }
 
-// explicit writes a value of an Extended 2.0 set. It has no way to write a star
-// that is a byte: a rule that denies lets it stand for any bytes, and one
-// that allows asks for the escape, so that neither lets more in.
+// explicit writes a value of an Extended 2.0 set, which cannot express a literal star: in a
+// rule that denies, it becomes any bytes, and in one that allows, the escape, so that
+// neither lets more in.
 func (s shape) explicit(allow bool) (p, lost string) {
 	pieces := s.encoded()
 	for i, piece := range pieces {
@@ -157,8 +157,8 @@ func (s shape) explicit(allow bool) (p, lost string) {
 	return p, lost
 }
 
-// encoded returns the pieces as they stand in a URI. It escapes the # of a URI, which
-// starts no comment in Extended, but does in the other dialect.
+// encoded returns the pieces escaped as in a URI. It also escapes #, which starts no comment
+// in Extended, but does in the other dialect.
 func (s shape) encoded() []string {
 	pieces := make([]string, len(s.pieces))
 	for i, piece := range s.pieces {

@@ -8,9 +8,8 @@ import (
 	"github.com/gophd/gophd/robots/readers"
 )
 
-// Token returns what the CRAWLER token of an IRC network can say of a file: allow if
-// everything is allowed, deny if everything is denied. Of anything between it says
-// nothing, which is reported.
+// Token returns the CRAWLER token of an IRC network for a file: allow if everything is
+// allowed, deny if everything is denied, and otherwise none, which is reported.
 func Token(f *robots.File) (readers.Crawler, []diag.Diagnostic) {
 	c := converter{file: f, said: map[string]bool{}, seen: map[loss]bool{}}
 	rules := c.rules(f.Agent("*").Groups())

@@ -120,9 +120,8 @@ func canonical(host string) (string, error) {
 	return strings.ToLower(host), nil
 }
 
-// hostname reports whether host is a name, or an address that an URL can hold: one
-// with a colon is of IPv6, and its zone has unreserved bytes only (RFC 6874,
-// section 2).
+// hostname reports whether host is a name, or an address that is valid in a URL: one with a
+// colon is an IPv6 address, and its zone has only unreserved bytes (RFC 6874, section 2).
 func hostname(host string) bool {
 	if !strings.Contains(host, ":") {
 		return true
