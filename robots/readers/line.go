@@ -1,9 +1,12 @@
 package readers
 
 import (
+	"bytes"
+	"encoding/binary"
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // LineKind is the kind of a line.
@@ -295,4 +298,23 @@ func KnownField(name string) bool {
 	return slices.ContainsFunc(knownFields, func(known string) bool {
 		return strings.EqualFold(known, name)
 	})
+}
+
+// DecodeUTF16 returns text that begins with a byte order mark of UTF-16, as some
+// editors write it, in UTF-8; any other data as they are.
+func DecodeUTF16(data []byte) (text []byte, wide bool) {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return data, false
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
+		units = append(units, order.Uint16(rest))
+	}
+	return []byte(string(utf16.Decode(units))), true
 }
