@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/netip"
 	"testing"
 	"testing/synctest"
-	"time"
-
-	"github.com/gophd/gophd/server"
 )
 
 type zeros struct{}
@@ -74,36 +70,4 @@ func TestOutputIsBounded(t *testing.T) {
 	if !eventually(func() bool { return h.Limiter.printed.Load() == 0 }) {
 		t.Error("a map counts after its request")
 	}
-}
-
-// TestPlacesOfPrograms: of the places of a program, an address has a quarter. Each is free
-// when its request ends, and nobody waits for one longer than maxWait.
-func TestPlacesOfPrograms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &Host{}
-		ctx, end := context.WithCancel(t.Context())
-		enter := func(ctx context.Context, program string, client int) error {
-			q := &Asked{Host: h, Request: &server.Request{Remote: netip.AddrPortFrom(from(client, 1), 1)}}
-			return q.Enter(ctx, program, 16)
-		}
-		for client := range 4 {
-			for range 4 {
-				must(t, enter(ctx, "a", client))
-			}
-		}
-		must(t, enter(ctx, "b", 1))
-		began := time.Now()
-		for _, client := range []int{1, 9} {
-			if err := enter(t.Context(), "a", client); !errors.Is(err, errWait) {
-				t.Errorf("beyond the bound: %v", err)
-			}
-		}
-		if took := time.Since(began); took != 2*maxWait {
-			t.Errorf("they wait for %v", took)
-		}
-		time.AfterFunc(time.Second, end)
-		for range 4 {
-			must(t, enter(t.Context(), "a", 1))
-		}
-	})
 }

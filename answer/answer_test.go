@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -14,7 +15,7 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-var write, must = treetest.Write, treetest.Must
+var write, must, eventually = treetest.Write, treetest.Must, treetest.Eventually
 
 // run opens a site and keeps it until the test ends.
 func run(t testing.TB, dir string) *site.Site {
@@ -32,8 +33,6 @@ func runWith(t testing.TB, dir string, conf site.Config) *site.Site {
 	return s
 }
 
-var eventually = treetest.Eventually
-
 // request is one for a selector, which may have a TAB and a query.
 func request(t testing.TB, line string) *server.Request {
 	t.Helper()
@@ -43,14 +42,14 @@ func request(t testing.TB, line string) *server.Request {
 }
 
 // Files answers as the Gopher front does.
-type Files struct{ *Host }
+type Files struct{ *answer.Host }
 
-var wire = &Format{Raw: true, Draw: func(_ *Asked, a *Value) ([]byte, error) {
+var wire = &answer.Format{Raw: true, Draw: func(_ *answer.Asked, a *answer.Value) ([]byte, error) {
 	return menu.Menu{Items: a.Items}.AppendTo(nil), nil
 }}
 
 func newFiles(s *site.Site, cache int64) *Files {
-	return &Files{&Host{Site: s, Cache: NewCache(cache)}}
+	return &Files{&answer.Host{Site: s, Cache: answer.NewCache(cache)}}
 }
 
 // Quick answers at once.
@@ -203,19 +202,4 @@ func TestPointerKeepsTheLabel(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", sel, got, err, want)
 		}
 	}
-}
-
-// A file whose beginning cannot be read, as on a broken disk, is not converted, and
-// nothing panics: Quick is asked where a panic would be that of all connections.
-func TestBrokenFile(t *testing.T) {
-	h := &Host{}
-	if h.charsetOf("notes.txt", unreadable{}, smallFile) != menu.CharsetUTF8 {
-		t.Error("it is converted")
-	}
-}
-
-type unreadable struct{}
-
-func (unreadable) ReadAt([]byte, int64) (int, error) {
-	return 0, io.ErrUnexpectedEOF
 }

@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"bytes"
@@ -13,7 +13,10 @@ import (
 	"testing"
 	"testing/fstest"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
@@ -21,33 +24,33 @@ import (
 )
 
 // source answers selectors of a test.
-type source map[string]func(*Asked) (*Value, error)
+type source map[string]func(*answer.Asked) (*answer.Value, error)
 
 func (s source) Answers(sel string) bool { return s[sel] != nil }
 
-func (s source) Answer(q *Asked) (*Value, error) {
+func (s source) Answer(q *answer.Asked) (*answer.Value, error) {
 	return s[q.Request.Selector](q)
 }
 
 // says answers with a value, or fails.
-func says(a Value, err error) func(*Asked) (*Value, error) {
-	return func(q *Asked) (*Value, error) {
+func says(a answer.Value, err error) func(*answer.Asked) (*answer.Value, error) {
+	return func(q *answer.Asked) (*answer.Value, error) {
 		made := a
-		made.Selector, made.Class = q.Request.Selector, cmp.Or(a.Class, File)
+		made.Selector, made.Class = q.Request.Selector, cmp.Or(a.Class, answer.File)
 		return &made, err
 	}
 }
 
 // streams answers with a text that is not in memory.
-func streams(text string) func(*Asked) (*Value, error) {
-	return func(q *Asked) (*Value, error) {
-		return &Value{Class: File, Selector: q.Request.Selector, Size: -1,
+func streams(text string) func(*answer.Asked) (*answer.Value, error) {
+	return func(q *answer.Asked) (*answer.Value, error) {
+		return &answer.Value{Class: answer.File, Selector: q.Request.Selector, Size: -1,
 			Stream: io.NopCloser(strings.NewReader(text))}, nil
 	}
 }
 
 // show draws an answer: its class, selector, item type and media type, and what it holds.
-func show(a *Value, err error) string {
+func show(a *answer.Value, err error) string {
 	if err != nil {
 		return [...]string{server.BadRequest: "bad request", server.NotFound: "not found",
 			server.Busy: "busy", server.Gone: "gone",
@@ -65,8 +68,8 @@ func show(a *Value, err error) string {
 	if len(body) > 300 {
 		body = fmt.Sprintf("%d bytes", len(body))
 	}
-	kind := [...]string{Menu: "menu", File: "file", Question: "question", Moved: "moved",
-		Leaving: "leaving"}[a.Class]
+	kind := [...]string{answer.Menu: "menu", answer.File: "file", answer.Question: "question", answer.Moved: "moved",
+		answer.Leaving: "leaving"}[a.Class]
 	return fmt.Sprintf("%s %s %c %s: %s", kind, a.Selector, a.Type, a.MediaType(), body)
 }
 
@@ -84,33 +87,33 @@ func TestAsk(t *testing.T) {
 	denied := t.TempDir()
 	write(t, denied, map[string]string{".robots": "Disallow: /\nAllow: /x\n", "x": "x"})
 	closed := run(t, denied)
-	h := &Host{Site: run(t, dir), Cache: NewCache(1 << 20)}
-	h.Before = []Source{source{"/a.txt": says(Value{}, server.ErrDeclined), "/p": streams("text"),
-		"/large": streams(strings.Repeat("\x00", maxLoaded)),
-		"/more":  streams(strings.Repeat("\x00", maxLoaded+1))},
+	h := &answer.Host{Site: run(t, dir), Cache: answer.NewCache(1 << 20)}
+	h.Before = []answer.Source{source{"/a.txt": says(answer.Value{}, server.ErrDeclined), "/p": streams("text"),
+		"/large": streams(strings.Repeat("\x00", 4<<20)),
+		"/more":  streams(strings.Repeat("\x00", 4<<20+1))},
 		source{"/p/menu": streams("0A\t/a\th\t70\r\n.\r\n"),
-			"/p/items": says(Value{Class: Menu,
+			"/p/items": says(answer.Value{Class: answer.Menu,
 				Items: []menu.Item{{Type: '1', Label: "I"}, menu.Info("info"),
 					{Type: '3', Label: "E"}}}, nil),
-			"/p/drawn": says(Value{Class: Menu, Drawn: true, Body: []byte("drawn")}, nil),
-			"/p/fails": says(Value{}, errors.New("fails"))}}
+			"/p/drawn": says(answer.Value{Class: answer.Menu, Drawn: true, Body: []byte("drawn")}, nil),
+			"/p/fails": says(answer.Value{}, errors.New("fails"))}}
 	stalls := fmt.Errorf("in %w", stall.Err)
-	h.Beside = []Source{source{"/made": says(Value{}, server.ErrDeclined),
-		"made": says(Value{}, server.ErrDeclined), "/declined": says(Value{}, server.ErrDeclined)},
-		source{"/made": says(Value{Body: []byte("made"), Type: '0', Media: "x/y"}, nil),
-			"/beside": says(Value{}, nil), "/hangs": says(Value{}, stalls),
-			"/denied":  says(Value{}, fs.ErrPermission),
-			"/invalid": says(Value{}, fs.ErrInvalid),
-			"/late":    says(Value{}, context.DeadlineExceeded),
-			"/words": func(q *Asked) (*Value, error) {
-				return &Value{Class: File, Body: []byte(q.Request.Query)}, nil
+	h.Beside = []answer.Source{source{"/made": says(answer.Value{}, server.ErrDeclined),
+		"made": says(answer.Value{}, server.ErrDeclined), "/declined": says(answer.Value{}, server.ErrDeclined)},
+		source{"/made": says(answer.Value{Body: []byte("made"), Type: '0', Media: "x/y"}, nil),
+			"/beside": says(answer.Value{}, nil), "/hangs": says(answer.Value{}, stalls),
+			"/denied":  says(answer.Value{}, fs.ErrPermission),
+			"/invalid": says(answer.Value{}, fs.ErrInvalid),
+			"/late":    says(answer.Value{}, context.DeadlineExceeded),
+			"/words": func(q *answer.Asked) (*answer.Value, error) {
+				return &answer.Value{Class: answer.File, Body: []byte(q.Request.Query)}, nil
 			}}}
-	formats := map[string]*Format{
+	formats := map[string]*answer.Format{
 		"items": {}, "strict": {Strict: true, Index: "index.gmi"},
 		"seek": {Seek: true}, "raw": wire,
-		"drawn": {Query: true, Draws: func(a *Value) bool {
+		"drawn": {Query: true, Draws: func(a *answer.Value) bool {
 			return a.Type == '0'
-		}, Draw: func(q *Asked, a *Value) ([]byte, error) {
+		}, Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
 			text, err := q.Text(a)
 			return fmt.Appendf(nil, "<%s%s>", text, q.Request.Query), err
 		}},
@@ -177,8 +180,8 @@ func TestAsk(t *testing.T) {
 	for sel, want := range map[string]string{"caps.txt": "moved /caps.txt 0 ",
 		"made": "moved /made 0 ", "/caps.txt": "file ", "/made": "file ", "caps.txt/": "not found",
 		"none": "not found", "/none": "not found", "x": "file "} {
-		if got := show((&Host{Site: closed, Beside: h.Beside}).Ask(request(t, sel),
-			&Format{})); !strings.HasPrefix(got, want) {
+		if got := show((&answer.Host{Site: closed, Beside: h.Beside}).Ask(request(t, sel),
+			&answer.Format{})); !strings.HasPrefix(got, want) {
 			t.Errorf("where all is denied, %q: %q, want %q", sel, got, want)
 		}
 	}
@@ -272,7 +275,7 @@ func (r *runner) Runs(name string) bool {
 	return strings.HasSuffix(name, ".sh") || name == "d/gophermap"
 }
 
-func (r *runner) Run(q *Asked, name, called string) (string, error) {
+func (r *runner) Run(q *answer.Asked, name, called string) (string, error) {
 	r.ran[name]++
 	switch {
 	case strings.HasPrefix(name, "bad"):
@@ -286,22 +289,21 @@ func (r *runner) Run(q *Asked, name, called string) (string, error) {
 // A long reply of a program, of which a part is read before it has a place: whole, too long,
 // and one that fails at its end.
 func TestLongRepliesOfPrograms(t *testing.T) {
-	broken := errors.New("broken")
 	line := "ilong\t\th\t1\r\n"
-	text := strings.Repeat(line, 2*small/len(line))
-	h := &Host{Site: run(t, t.TempDir()),
-		Before: []Source{source{"/whole": streams(text),
-			"/long": streams(strings.Repeat(text, maxLoaded/len(text)+1)),
+	text := strings.Repeat(line, (512<<10)/len(line))
+	h := &answer.Host{Site: run(t, t.TempDir()),
+		Before: []answer.Source{source{"/whole": streams(text),
+			"/long": streams(strings.Repeat(text, 4<<20/len(text)+1)),
 			"/menu": streams(text + ".\r\n"),
-			"/fails": func(q *Asked) (*Value, error) {
-				return &Value{Class: File, Size: -1,
+			"/fails": func(q *answer.Asked) (*answer.Value, error) {
+				return &answer.Value{Class: answer.File, Size: -1,
 					Stream: io.NopCloser(io.MultiReader(strings.NewReader(text),
-						iotest.ErrReader(broken)))}, nil
+						iotest.ErrReader(errors.New("broken"))))}, nil
 			}}}}
-	for sel, want := range map[string]error{"/whole": nil, "/menu": nil, "/long": errTooLarge,
-		"/fails": broken} {
-		a, err := h.Ask(request(t, sel), &Format{})
-		if !errors.Is(err, want) {
+	for sel, want := range map[string]string{"/whole": "<nil>", "/menu": "<nil>", "/long": "too long",
+		"/fails": "broken"} {
+		a, err := h.Ask(request(t, sel), &answer.Format{})
+		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", sel, err)
 		} else if err == nil && string(a.Body) != text &&
 			len(a.Items) != strings.Count(text, "\n") {
@@ -316,13 +318,13 @@ func TestMenuPrograms(t *testing.T) {
 	const source = "#!/bin/sh\nsecret\n"
 	dir := t.TempDir()
 	files := map[string]string{"gophermap": "You are $REMOTE_ADDR\n=a.sh\n=a.sh\n=bad.sh\n=none.sh\n", "many/gophermap": "", "d/gophermap": source, "bad/gophermap": "=../bad.sh\n", "a.sh": source, "bad.sh": source, "m.gph": source, "bad.gph": source}
-	for i := range maxPrograms + 1 {
+	for i := range 8 + 1 {
 		files["many/gophermap"] += fmt.Sprintf("=%d.sh\n", i)
 		files[fmt.Sprintf("many/%d.sh", i)] = source
 	}
 	write(t, dir, files)
 	programs := &runner{map[string]int{}}
-	h := &Host{Site: run(t, dir), Cache: NewCache(1 << 20), Runner: programs}
+	h := &answer.Host{Site: run(t, dir), Cache: answer.NewCache(1 << 20), Runner: programs}
 	for sel, want := range map[string]string{
 		"/": "iYou are 192.0.2.1|ia.sh for a.sh|ia.sh for a.sh|", "/d/": "id/gophermap for d|",
 		"/bad/": "3Server error|", "/a.sh": "not found", "/m.gph": "not found",
@@ -330,7 +332,7 @@ func TestMenuPrograms(t *testing.T) {
 		r := request(t, sel)
 		r.Remote = netip.MustParseAddrPort("192.0.2.1:7")
 		for range 2 {
-			got := strings.ReplaceAll(show(h.Ask(r, &Format{})), "\t\terror.host\t1", "")
+			got := strings.ReplaceAll(show(h.Ask(r, &answer.Format{})), "\t\terror.host\t1", "")
 			if _, items, _ := strings.Cut(got, ": "); !strings.HasPrefix(cmp.Or(items, got),
 				want) || strings.Contains(got, "secret") {
 				t.Errorf("%s: %q, want %q", sel, got, want)
@@ -340,12 +342,12 @@ func TestMenuPrograms(t *testing.T) {
 	if programs.ran["a.sh"] != 2 || programs.ran["d/gophermap"] != 2 {
 		t.Errorf("for two requests each, programs ran %v times", programs.ran)
 	}
-	a, err := h.Ask(request(t, "/many/"), &Format{})
+	a, err := h.Ask(request(t, "/many/"), &answer.Format{})
 	must(t, err)
-	if n := len(programs.ran) - 3; n != maxPrograms ||
+	if n := len(programs.ran) - 3; n != 8 ||
 		!strings.Contains(fmt.Sprint(a.Items), "7.sh for many/7.sh") ||
 		strings.Contains(fmt.Sprint(a.Items), "8.sh for") {
-		t.Errorf("%d of %d programs ran: %v", n, maxPrograms+1, a.Items)
+		t.Errorf("%d of %d programs ran: %v", n, 8+1, a.Items)
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
@@ -373,7 +375,7 @@ func TestNewestTexts(t *testing.T) {
 		{".", true, 9, "log/20260103.txt 2026-01-02-b 2026-01-02-a.txt"},
 		{".", true, 2, "log/20260103.txt 2026-01-02-b"}, {"no", true, 9, ""}, {"none", true, 9, ""},
 	} {
-		list, err := NewestTexts(tree.View(t.Context()), tt.dir, tt.deep, tt.n)
+		list, err := answer.NewestTexts(tree.View(t.Context()), tt.dir, tt.deep, tt.n)
 		must(t, err)
 		var names []string
 		for _, d := range list {
@@ -384,8 +386,40 @@ func TestNewestTexts(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]bool{".": true, "log": true, "no": false, "none": false} {
-		if got := HasFeed(tree.View(t.Context()), dir); got != want {
+		if got := answer.HasFeed(tree.View(t.Context()), dir); got != want {
 			t.Errorf("%s has a feed: %v", dir, got)
 		}
 	}
+}
+
+// TestPlacesOfPrograms: of the places of a program, an address has a quarter. Each is free
+// when its request ends, and nobody waits for one longer than 45 seconds.
+func TestPlacesOfPrograms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &answer.Host{}
+		ctx, end := context.WithCancel(t.Context())
+		enter := func(ctx context.Context, program string, client int) error {
+			q := &answer.Asked{Host: h, Request: &server.Request{Remote: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(client)}), 1)}}
+			return q.Enter(ctx, program, 16)
+		}
+		for client := range 4 {
+			for range 4 {
+				must(t, enter(ctx, "a", client))
+			}
+		}
+		must(t, enter(ctx, "b", 1))
+		began := time.Now()
+		for _, client := range []int{1, 9} {
+			if err := enter(t.Context(), "a", client); server.KindOf(err) != server.Busy {
+				t.Errorf("beyond the bound: %v", err)
+			}
+		}
+		if took := time.Since(began); took != 90*time.Second {
+			t.Errorf("they wait for %v", took)
+		}
+		time.AfterFunc(time.Second, end)
+		for range 4 {
+			must(t, enter(t.Context(), "a", 1))
+		}
+	})
 }

@@ -1,34 +1,21 @@
-package answer
+package answer_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gophd/gophd/site"
 )
 
+// TestCaps: caps.txt tells what robots should know, with hashes that change when it does.
 func TestCaps(t *testing.T) {
 	dir := t.TempDir()
-	text := "Index: Deny\nCooldown: 86400\nCrawl-delay: 2.5\nDisallow: /drafts/\n"
-	if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	snap, err := site.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := [][2]string{{"RobotsIndex", "deny"}, {"RobotsCooldown", "86400"},
-		{"RobotsCrawlDelay", "2.5"}, {"RobotsPolicySHA256", snap.Compiled.Hash()},
-		{"RobotsFileSHA256", snap.Compiled.FileHash()}}
-	if got := robotsCaps(snap, ""); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := robotsCaps(nil, ""); got != nil {
-		t.Errorf("of no snapshot: %q", got)
+	write(t, dir, map[string]string{
+		".robots": "Index: Deny\nCooldown: 86400\nCrawl-delay: 2.5\nDisallow: /drafts/\n"})
+	s := run(t, dir)
+	want := "\nRobotsIndex=deny\nRobotsCooldown=86400\nRobotsCrawlDelay=2.5\nRobotsPolicySHA256=" +
+		s.Now().Compiled.Hash() + "\nRobotsFileSHA256=" + s.Now().Compiled.FileHash() + "\n"
+	if got, err := get(t, newFiles(s, 0), "caps.txt"); err != nil || !strings.Contains(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }
 

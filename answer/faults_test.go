@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"archive/zip"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -29,11 +30,11 @@ func (s *sender) SendFile(f *os.File, n int64) (int64, error) {
 // A file is sent by its descriptor if it has one, else its bytes are.
 func TestSendFile(t *testing.T) {
 	dir := t.TempDir()
-	text := strings.Repeat("\x00", 2*smallFile)
+	text := strings.Repeat("\x00", 200_000)
 	write(t, dir, map[string]string{"large.bin": text})
 	inMemory := site.FS(fstest.MapFS{"large.bin": {Data: []byte(text)}}, site.Config{})
 	for name, tree := range map[string]*site.Site{"directory": run(t, dir), "fs.FS": inMemory} {
-		a, err := (&Host{Site: tree}).Ask(request(t, "/large.bin"), wire)
+		a, err := (&answer.Host{Site: tree}).Ask(request(t, "/large.bin"), wire)
 		must(t, err)
 		var w sender
 		if n, err := a.WriteTo(&w); err != nil || n != int64(len(text)) || w.String() != text ||

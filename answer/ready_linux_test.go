@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/server"
 )
 
@@ -53,12 +54,12 @@ func TestFilesThatAreDrawn(t *testing.T) {
 	write(t, dir, map[string]string{"large.bin": large(200)})
 	h := newFiles(run(t, dir), 0)
 	atHand(t, h, "/large.bin").Close()
-	draws := &Format{Raw: true, Draws: func(*Value) bool {
+	draws := &answer.Format{Raw: true, Draws: func(*answer.Value) bool {
 		return true
-	}, Draw: func(*Asked, *Value) ([]byte, error) {
+	}, Draw: func(*answer.Asked, *answer.Value) ([]byte, error) {
 		return []byte("drawn"), nil
 	}}
-	for _, form := range []*Format{draws, {Seek: true}} {
+	for _, form := range []*answer.Format{draws, {Seek: true}} {
 		if a, ok := h.Host.Quick(request(t, "/large.bin"), form); ok {
 			t.Errorf("%d bytes are sent", len(a.Body))
 		}

@@ -1,17 +1,23 @@
-package answer
+package answer_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
 )
 
 // TestHeading: a title comes from a text only where the text has one.
 func TestHeading(t *testing.T) {
+	files, wants := map[string]string{}, map[string]string{}
 	for text, want := range map[string]string{
 		"Hello\n\nthere":                       "Hello",
 		"Hello\nthere\n":                       "",
@@ -36,20 +42,23 @@ func TestHeading(t *testing.T) {
 		strings.Repeat("x", 300):               "",
 		strings.Repeat("y", 40000):             "",
 	} {
-		if got := (&Host{}).heading("a.txt", strings.NewReader(text)); got != want {
-			t.Errorf("%.30q: %q, want %q", text, got, want)
-		}
+		files["t"+strconv.Itoa(len(files))+".txt"] = text
+		wants["t"+strconv.Itoa(len(wants))+".txt"] = want
 	}
 	for name, want := range map[string]string{"a.md": "Below", "a.gmi": "Below", "a.txt": "First",
 		"a": "First", "a.c": "", "a.csv": "", "a.log": "", "a.patch": "", "a.sh": ""} {
-		if got := (&Host{}).heading(name,
-			strings.NewReader("First\n\n```\n# art\n```\n# Below\n")); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		files[name], wants[name] = "First\n\n```\n# art\n```\n# Below\n", want
 	}
-	if got := (&Host{}).heading("a.md",
-		strings.NewReader("A paragraph\nof two lines.\n\nSet\n===\n")); got != "Set" {
-		t.Errorf("underlined: %q", got)
+	files["b.md"], wants["b.md"] = "A paragraph\nof two lines.\n\nSet\n===\n", "Set"
+	dir := t.TempDir()
+	write(t, dir, files)
+	tree := run(t, dir)
+	q := &answer.Asked{Host: &answer.Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70},
+		View: tree.View(t.Context())}
+	for name, want := range wants {
+		if got := q.Title(name, false); got != cmp.Or(want, name) {
+			t.Errorf("%s, %.30q: %q, want %q", name, files[name], got, want)
+		}
 	}
 }
 
@@ -65,7 +74,7 @@ func TestTitle(t *testing.T) {
 		".footer": " \x1b[1mAnn\x07 of\r\nmore\n",
 	})
 	tree := run(t, dir)
-	q := &Asked{Host: &Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70},
+	q := &answer.Asked{Host: &answer.Host{Site: tree}, Request: &server.Request{Host: "h", Port: 70},
 		View: tree.View(t.Context())}
 	for name, want := range map[string]string{
 		".": "The root", "phlog/a.txt": "Inner label", "phlog/b.txt": "Second",
@@ -92,8 +101,18 @@ func TestTitle(t *testing.T) {
 			t.Errorf("the line of %s is %q, want %q", name, got, want)
 		}
 	}
-	if text, err := q.Text(&Value{name: "none"}); err == nil {
-		t.Errorf("a file that has gone is %q", text)
+	gone := &answer.Format{Draws: func(*answer.Value) bool {
+		return true
+	}, Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
+		must(t, os.Remove(filepath.Join(dir, "top.txt")))
+		text, err := q.Text(a)
+		if err == nil {
+			t.Errorf("a file that has gone is %q", text)
+		}
+		return nil, err
+	}}
+	if _, err := q.Host.Ask(request(t, "/top.txt"), gone); server.KindOf(err) != server.NotFound {
+		t.Error(err)
 	}
 }
 
@@ -114,15 +133,15 @@ func TestURLs(t *testing.T) {
 		{server.Request{Host: "h", Port: 70, Protocol: "nex",
 			Local: netip.MustParseAddrPort("[::1]:1901")}, "gopher://h/0/a%20b", "http://h:70/a%20b", "nex://h:1901/a%20b"},
 	} {
-		for form, want := range map[*Format]string{nil: tt.own, {}: tt.own, {Web: true}: tt.site} {
-			if got := (&Asked{Request: &tt.r, Format: form}).URL('0', "/a b"); got != want {
+		for form, want := range map[*answer.Format]string{nil: tt.own, {}: tt.own, {Web: true}: tt.site} {
+			if got := (&answer.Asked{Request: &tt.r, Format: form}).URL('0', "/a b"); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 		}
-		if got := GopherURL(&tt.r, '0', "/a b"); got != tt.gopher {
+		if got := answer.GopherURL(&tt.r, '0', "/a b"); got != tt.gopher {
 			t.Errorf("%s, want %s", got, tt.gopher)
 		}
-		if got := WebURL(&tt.r, "/a b"); got != tt.site {
+		if got := answer.WebURL(&tt.r, "/a b"); got != tt.site {
 			t.Errorf("%s, want %s", got, tt.site)
 		}
 	}
@@ -130,8 +149,8 @@ func TestURLs(t *testing.T) {
 
 // Where items lead, from a host h at port 70.
 func TestTarget(t *testing.T) {
-	q := &Asked{Request: &server.Request{Host: "h", Port: 70}}
-	for line, want := range map[string]Target{
+	q := &answer.Asked{Request: &server.Request{Host: "h", Port: 70}}
+	for line, want := range map[string]answer.Target{
 		"0A\t/a.txt\th\t70": {Path: "/a.txt"}, "1A\ta/\tH\t70": {Path: "/a/"},
 		"1A\t\th\t70": {Path: "/"}, "7A\t/search\th\t70": {Path: "/search", Asks: true},
 		"0A\t/a b\tfar\t70":             {URL: "gopher://far/0/a%20b"},
@@ -173,10 +192,10 @@ func TestBlocks(t *testing.T) {
 		}
 		var got []string
 		n := 0
-		for _, b := range Blocks(items) {
+		for _, b := range answer.Blocks(items) {
 			var lines []string
 			for _, it := range b.Items {
-				lines = append(lines, map[bool]string{false: "="}[IsInfo(it)]+it.Label)
+				lines = append(lines, map[bool]string{false: "="}[answer.IsInfo(it)]+it.Label)
 			}
 			got = append(got, map[bool]string{true: "*"}[b.Drawn]+strings.Join(lines, "|"))
 			n += len(b.Items)

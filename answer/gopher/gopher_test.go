@@ -1,4 +1,4 @@
-package gopher
+package gopher_test
 
 import (
 	"bytes"
@@ -6,39 +6,15 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
-
-func TestStrictText(t *testing.T) {
-	long := strings.Repeat("x", 100_000)
-	tests := map[string]string{
-		"":            ".\r\n",
-		"a":           "a\r\n.\r\n",
-		"a\nb\r\n":    "a\r\nb\r\n.\r\n",
-		".\n..\na.\n": "..\r\n...\r\na.\r\n.\r\n",
-		"\n\n":        "\r\n\r\n.\r\n",
-		long + "\n.":  long + "\r\n..\r\n.\r\n",
-		"." + long:    ".." + long + "\r\n.\r\n",
-		strings.Repeat("x", 32<<10-1) + "\r\nb\rc": strings.Repeat("x", 32<<10-1) +
-			"\r\nb\rc\r\n.\r\n",
-		strings.Repeat("x", 32<<10-1) + "\rb": strings.Repeat("x", 32<<10-1) + "\rb\r\n.\r\n",
-		"last without":                        "last without\r\n.\r\n",
-	}
-	for in, want := range tests {
-		var got strings.Builder
-		if err := strictText(&got, iotest.OneByteReader(strings.NewReader(in))); err != nil ||
-			got.String() != want {
-			t.Errorf("%.20q: got %.40q (%v), want %.40q", in, got.String(), err, want)
-		}
-	}
-}
 
 type reply struct{ bytes.Buffer }
 
@@ -48,7 +24,7 @@ func (r *reply) WriteItem(it menu.Item) error {
 }
 
 // get asks for a line, from memory if it is there.
-func get(t *testing.T, f *Front, line string) (text string, quick bool) {
+func get(t *testing.T, f *gopher.Front, line string) (text string, quick bool) {
 	t.Helper()
 	parsed, err := selector.Parse([]byte(line))
 	treetest.Must(t, err)
@@ -89,11 +65,11 @@ func TestReplies(t *testing.T) {
 	defer func() { treetest.Must(t, stop()) }()
 	host := &answer.Host{Site: tree, Before: []answer.Source{program{}},
 		Cache: answer.NewCache(8 << 20)}
-	plain, strict := &Front{Host: host}, &Front{Host: host, StrictText: true}
+	plain, strict := &gopher.Front{Host: host}, &gopher.Front{Host: host, StrictText: true}
 	root := "9b.bin\t/b.bin\th\t70\r\n0large.txt\t/large.txt\th\t70\r\n0x.txt\t/x.txt\th\t70\r\n.\r\n"
 	missing := "3Not found: nothing here has that name\t\terror.host\t1\r\n.\r\n"
 	for _, test := range []struct {
-		front      *Front
+		front      *gopher.Front
 		line, want string
 		kept       bool
 	}{

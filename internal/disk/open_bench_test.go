@@ -1,10 +1,12 @@
-package disk
+package disk_test
 
 import (
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // BenchmarkOpen opens a file below so many directories, with openat2(2) and
@@ -15,19 +17,19 @@ func BenchmarkOpen(b *testing.B) {
 	for depth := range 9 {
 		write(b, dir, map[string]string{filepath.Join(deep[:2*depth], "file"): "x"})
 	}
-	r, err := Caller(Direct).OpenRoot(dir)
+	r, err := disk.Caller(disk.Direct).OpenRoot(dir)
 	must(b, err)
 	defer r.Close()
-	walking, err := OpenWalking(dir)
+	walking, err := disk.OpenWalking(dir)
 	must(b, err)
 	defer walking.Close()
 	ways := map[string]func(string) bool{
 		"openat2": func(name string) bool {
-			f, err := r.Main.open(name)
+			f, err := r.Open(disk.Direct, name)
 			return err == nil && f.Close() == nil
 		},
 		"os.Root": func(name string) bool {
-			f, err := walking.Main.open(name)
+			f, err := walking.Open(disk.Direct, name)
 			return err == nil && f.Close() == nil
 		},
 	}

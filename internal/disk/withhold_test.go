@@ -1,11 +1,14 @@
-package disk
+package disk_test
 
 import (
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+
+	"github.com/gophd/gophd/internal/disk"
 )
 
 // TestWithheld: a file of the process is in no tree, under whatever name; the file that
@@ -19,12 +22,12 @@ func TestWithheld(t *testing.T) {
 	withhold := func(name string) {
 		info, err := os.Stat(name)
 		must(t, err)
-		Withhold(outside, info)
+		disk.Withhold(outside, info)
 	}
-	roots(t, dir, func(t *testing.T, r *Root) {
+	roots(t, dir, func(t *testing.T, r *disk.Root) {
 		served := func(name string) bool {
 			t.Helper()
-			f, err := r.Open(Direct, name)
+			f, err := r.Open(disk.Direct, name)
 			if err == nil {
 				_ = f.Close()
 			} else if !errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +35,7 @@ func TestWithheld(t *testing.T) {
 			}
 			fd, _, cached := r.Main.Cached(name, 0)
 			if cached {
-				closeDescriptor(fd)
+				must(t, syscall.Close(fd))
 			}
 			_, infoErr := r.Lstat(name)
 			if cached && err != nil || infoErr == nil && err != nil && name != "link" {
@@ -41,10 +44,10 @@ func TestWithheld(t *testing.T) {
 			return err == nil
 		}
 		listed := func(dir string) (names []string) {
-			f, err := r.Open(Direct, dir)
+			f, err := r.Open(disk.Direct, dir)
 			must(t, err)
 			defer func() { _ = f.Close() }()
-			list, err := f.ReadDir(Direct, func([]Dirent) error { return nil })
+			list, err := f.ReadDir(disk.Direct, func([]disk.Dirent) error { return nil })
 			must(t, err)
 			for _, e := range list {
 				names = append(names, e.Base)

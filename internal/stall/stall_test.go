@@ -1,4 +1,4 @@
-package stall
+package stall_test
 
 import (
 	"bytes"
@@ -12,10 +12,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gophd/gophd/internal/stall"
 )
 
 // begin begins an operation that has to be let.
-func begin(t *testing.T, g *Guard, name string) *Op {
+func begin(t *testing.T, g *stall.Guard, name string) *stall.Op {
 	t.Helper()
 	op, err := g.Enter(name)
 	if err != nil {
@@ -24,7 +26,7 @@ func begin(t *testing.T, g *Guard, name string) *Op {
 	return op
 }
 
-func unanswered(g *Guard, name string) bool {
+func unanswered(g *stall.Guard, name string) bool {
 	op, err := g.Enter(name)
 	op.Leave()
 	return err != nil
@@ -35,16 +37,16 @@ func TestEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		var changes atomic.Int32
-		g := &Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Changed: func() {
+		g := &stall.Guard{Log: slog.New(slog.NewTextHandler(&log, nil)), Changed: func() {
 			changes.Add(1)
 		}}
 		dir, other := begin(t, g, "a/b"), begin(t, g, "a/b")
 		begin(t, g, "quick").Leave()
-		time.Sleep(DefaultTimeout / 2)
+		time.Sleep(stall.DefaultTimeout / 2)
 		if unanswered(g, "a/b") {
 			t.Error("taken as unanswered too early")
 		}
-		time.Sleep(DefaultTimeout)
+		time.Sleep(stall.DefaultTimeout)
 		for name, want := range map[string]bool{"a/b": true, "a/b/c": true, "a/bc": false,
 			"a": false, ".": false, "quick": false} {
 			if unanswered(g, name) != want {
@@ -52,7 +54,7 @@ func TestEnter(t *testing.T) {
 			}
 		}
 		third := begin(t, g, "third")
-		time.Sleep(DefaultTimeout * 2)
+		time.Sleep(stall.DefaultTimeout * 2)
 		if changes.Load() != 1 {
 			t.Errorf("told %d times that something does not answer", changes.Load())
 		}
@@ -75,33 +77,13 @@ func TestEnter(t *testing.T) {
 
 // After the end nothing is begun, however soon it would have been done.
 func TestNothingAfterStop(t *testing.T) {
-	var g Guard
+	var g stall.Guard
 	g.Stop()
 	for range 1000 {
-		if err := check(&g, "x", func() error { return nil }); !errors.Is(err, ErrStopped) {
+		if err := check(&g, "x", func() error { return nil }); !errors.Is(err, stall.ErrStopped) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// TestLateTicks: an operation is taken as hanging after so many ticks, however late they come.
-func TestLateTicks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var g Guard
-		op := begin(t, &g, "d/x")
-		op.timer.Stop()
-		for n := 1; n <= ticks; n++ {
-			if unanswered(&g, "d/x") {
-				t.Fatalf("unanswered after %d ticks, for what the machine was busy with", n)
-			}
-			time.Sleep(3 * DefaultTimeout) // nobody gets his turn
-			op.tick()
-			op.timer.Stop()
-		}
-		if !unanswered(&g, "d/x") {
-			t.Error("not unanswered, though it does not answer")
-		}
-	})
 }
 
 // That a goroutine which comes back from a system call has to wait for others of
@@ -118,7 +100,7 @@ func TestBusyProcessIsNoStall(t *testing.T) {
 			}
 		})
 	}
-	g := &Guard{Timeout: 200 * time.Millisecond}
+	g := &stall.Guard{Timeout: 200 * time.Millisecond}
 	if err := check(g, "x", func() error { runtime.Gosched(); return nil }); err != nil {
 		t.Error(err)
 	}
@@ -130,17 +112,17 @@ func TestBusyProcessIsNoStall(t *testing.T) {
 // is no such directory, and one that does not answer itself bars all.
 func TestCrowdedDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g Guard
-		for i := range maxInDir {
+		var g stall.Guard
+		for i := range 4 {
 			begin(t, &g, fmt.Sprintf("d/%d", i))
 			begin(t, &g, fmt.Sprint(i))
 		}
-		time.Sleep(2 * DefaultTimeout)
+		time.Sleep(2 * stall.DefaultTimeout)
 		if !unanswered(&g, "d/x") || unanswered(&g, "x") || unanswered(&g, "dd/x") {
 			t.Error("the wrong names are unanswered")
 		}
 		begin(t, &g, ".")
-		time.Sleep(2 * DefaultTimeout)
+		time.Sleep(2 * stall.DefaultTimeout)
 		if !unanswered(&g, "x") {
 			t.Error("not unanswered with the root")
 		}
@@ -149,8 +131,8 @@ func TestCrowdedDirectory(t *testing.T) {
 
 // Never is more under way than a program may have threads.
 func TestEnterIsBounded(t *testing.T) {
-	g := &Guard{Timeout: time.Hour}
-	ops := make([]*Op, maxOps)
+	g := &stall.Guard{Timeout: time.Hour}
+	ops := make([]*stall.Op, 4096)
 	for i := range ops {
 		ops[i] = begin(t, g, fmt.Sprint(i))
 	}
@@ -160,14 +142,17 @@ func TestEnterIsBounded(t *testing.T) {
 	for _, op := range ops {
 		op.Leave()
 	}
-	if unanswered(g, "x") || g.n != 0 {
-		t.Errorf("%d are left", g.n)
+	for i := range ops {
+		if unanswered(g, "x") {
+			t.Fatalf("after %d of %d", i, len(ops))
+		}
+		begin(t, g, fmt.Sprint(i))
 	}
 }
 
 // do runs an operation in a hurry.
-func do[T any](g *Guard, name string, f func() (T, error)) (T, error) {
-	return Try(g, Hurried, func(a *Attempt) (value T, err error) {
+func do[T any](g *stall.Guard, name string, f func() (T, error)) (T, error) {
+	return stall.Try(g, stall.Hurried, func(a *stall.Attempt) (value T, err error) {
 		op, err := a.Enter(name)
 		if err != nil {
 			return value, err
@@ -177,15 +162,15 @@ func do[T any](g *Guard, name string, f func() (T, error)) (T, error) {
 	})
 }
 
-func check(g *Guard, name string, f func() error) error {
+func check(g *stall.Guard, name string, f func() error) error {
 	_, err := do(g, name, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
 func TestTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g Guard
-		for _, guard := range []*Guard{nil, &g} {
+		var g stall.Guard
+		for _, guard := range []*stall.Guard{nil, &g} {
 			if n, err := do(guard, "x", func() (int, error) {
 				return 7, nil
 			}); n != 7 || err != nil {
@@ -194,16 +179,16 @@ func TestTry(t *testing.T) {
 		}
 		began, release := time.Now(), make(chan struct{})
 		wait := func() error { <-release; return nil }
-		if err := check(&g, "slow", wait); !errors.Is(err, Err) ||
-			time.Since(began) != DefaultTimeout {
+		if err := check(&g, "slow", wait); !errors.Is(err, stall.Err) ||
+			time.Since(began) != stall.DefaultTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		began = time.Now()
-		if err := check(&g, "slow/too", wait); !errors.Is(err, Err) || time.Since(began) != 0 {
+		if err := check(&g, "slow/too", wait); !errors.Is(err, stall.Err) || time.Since(began) != 0 {
 			t.Errorf("below: %v after %v", err, time.Since(began))
 		}
-		if err := check(&g, "another", wait); !errors.Is(err, Err) ||
-			time.Since(began) > DefaultTimeout/10 {
+		if err := check(&g, "another", wait); !errors.Is(err, stall.Err) ||
+			time.Since(began) > stall.DefaultTimeout/10 {
 			t.Errorf("another: %v after %v", err, time.Since(began))
 		}
 		close(release)
@@ -217,35 +202,35 @@ func TestTry(t *testing.T) {
 // What can be done without is left sooner, but is not taken as unanswered sooner.
 func TestBrief(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g Guard
+		var g stall.Guard
 		began, release := time.Now(), make(chan struct{})
-		_, err := Try(&g, Brief, func(a *Attempt) (int, error) {
+		_, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
 			op, err := a.Enter("slow")
 			defer op.Leave()
 			<-release
 			return 0, err
 		})
-		if took := time.Since(began); !errors.Is(err, ErrLeft) || took > DefaultTimeout/10 {
+		if took := time.Since(began); !errors.Is(err, stall.ErrLeft) || took > stall.DefaultTimeout/10 {
 			t.Errorf("%v after %v", err, took)
 		}
 		if unanswered(&g, "slow") {
 			t.Error("taken as unanswered too early")
 		}
 		began = time.Now()
-		_, err = Try(&g, Brief, func(a *Attempt) (int, error) {
+		_, err = stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
 			_, err := a.Enter("slow/too")
 			return 0, err
 		})
-		if !errors.Is(err, Err) || time.Since(began) != 0 {
+		if !errors.Is(err, stall.Err) || time.Since(began) != 0 {
 			t.Errorf("below it: %v after %v", err, time.Since(began))
 		}
-		time.Sleep(DefaultTimeout)
+		time.Sleep(stall.DefaultTimeout)
 		if !unanswered(&g, "slow") {
 			t.Error("taken as answered")
 		}
 		close(release)
 		synctest.Wait()
-		if _, err := Try(&g, Brief, func(a *Attempt) (int, error) {
+		if _, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
 			op, err := a.Enter("slow/too")
 			op.Leave()
 			return 0, err
@@ -258,14 +243,14 @@ func TestBrief(t *testing.T) {
 // Nobody waits any more when the Guard was stopped.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g Guard
+		var g stall.Guard
 		release := make(chan struct{})
 		time.AfterFunc(time.Second, g.Stop)
 		began := time.Now()
 		if err := check(&g, "x", func() error {
 			<-release
 			return nil
-		}); !errors.Is(err, ErrStopped) || time.Since(began) != time.Second {
+		}); !errors.Is(err, stall.ErrStopped) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		close(release)

@@ -1,9 +1,8 @@
-package programs
+package programs_test
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -28,7 +28,7 @@ func TestParseRule(t *testing.T) {
 		"*dcgi=/s": "", "/a/../b=/s": "", "/.x=/s": "", "/a//b=/s": "",
 		"/a*=/s": "", "/a?=/s": "", "*./x=/s": "", "/a\x1b=/s": "",
 	} {
-		r, err := ParseRule(flag)
+		r, err := programs.ParseRule(flag)
 		if err == nil != (want != "") || err == nil && r.Selector() != want {
 			t.Errorf("%q: %q, %v", flag, r.Selector(), err)
 		}
@@ -63,7 +63,7 @@ func app(t *testing.T) string {
 
 // fixture are programs, and the host that asks them first.
 type fixture struct {
-	*Programs
+	*programs.Programs
 	host *answer.Host
 }
 
@@ -71,6 +71,7 @@ type fixture struct {
 type next struct{}
 
 func (next) Answers(string) bool { return true }
+
 func (next) Answer(*answer.Asked) (*answer.Value, error) {
 	return &answer.Value{Class: answer.File, Body: []byte("next")}, nil
 }
@@ -89,11 +90,11 @@ func handler(t *testing.T) *fixture {
 		"other/x.run": "x", "other/plain": "x"})
 	s, err := site.Open(root, site.Config{})
 	treetest.Must(t, err)
-	h := &fixture{Programs: &Programs{}, host: &answer.Host{Site: s}}
+	h := &fixture{Programs: &programs.Programs{}, host: &answer.Host{Site: s}}
 	h.host.Before = []answer.Source{h, next{}}
 	socket := app(t)
 	for _, flag := range []string{"/app=", "/app/deep=", "*.run="} {
-		rule, err := ParseRule(flag + socket)
+		rule, err := programs.ParseRule(flag + socket)
 		treetest.Must(t, err)
 		rule.Client.MaxReply = 1 << 20
 		h.Rules = append(h.Rules, rule)
@@ -165,33 +166,20 @@ func TestWhoAnswers(t *testing.T) {
 	}
 }
 
-func TestStatus(t *testing.T) {
-	for status, want := range map[int]server.Kind{404: server.NotFound, 403: server.NotFound,
-		400: server.BadRequest, 418: server.BadRequest, 429: server.Busy, 500: server.Internal,
-		502: server.Internal, 503: server.Busy} {
-		if got := server.KindOf(refused(status)); got != want {
-			t.Errorf("%d: %v, want %v", status, got, want)
-		}
-	}
-	if err := failed(server.ErrNotFound); !errors.Is(err, server.ErrNotFound) {
-		t.Error(err)
-	}
-}
-
 // TestUnread: clients that read nothing keep no place of a program, and not all of a flood.
 func TestUnread(t *testing.T) {
 	h := handler(t)
 	var last *answer.Value
-	for i := range 3 * places {
+	for i := range 3 * 16 {
 		sel := "/app/script"
-		if i == 2*places {
+		if i == 2*16 {
 			sel = "/app/flood"
 		}
 		a, err := h.host.Ask(&server.Request{RequestLine: selector.RequestLine{Selector: sel},
 			Remote: netip.MustParseAddrPort("192.0.2.1:1")}, &answer.Format{Raw: true})
 		treetest.Must(t, err)
 		defer a.Close()
-		if i == 2*places {
+		if i == 2*16 {
 			last = a
 		}
 	}
