@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/ask"
-	"github.com/gophd/gophd/robots/internal/robotstest"
 )
 
 // TestClientOneFetch proves that many waiters share one fetch, and that one who
@@ -93,19 +92,6 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestClientTimeout proves that a host that hangs counts as unreachable.
-func TestClientTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := Fetcher{Dial: robotstest.Scripted(t, "> robots.txt\n< Disallow: /a\n...", nil)}
-		c := Client{Fetch: f.Fetch}
-		start := time.Now()
-		a := mustGet(t, &c, "gopher://h/")
-		if a.Access != Unreachable || a.Err == nil || time.Since(start) != 30*time.Second {
-			t.Errorf("%+v after %v", a, time.Since(start))
-		}
-	})
 }
 
 // TestClientSize proves that the host asked for longest ago is forgotten.

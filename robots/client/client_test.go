@@ -79,48 +79,33 @@ func mustGet(t *testing.T, c *Client, raw string) *HostRules {
 // TestClientFetchOrder proves G1: robots.txt, then 0/robots.txt, and what
 // counts as not found.
 func TestClientFetchOrder(t *testing.T) {
-	const menu = "3Not found\t\terror.host\t1\r\n.\r\n"
-	for _, test := range []struct {
-		name   string
-		docs   map[string]string
-		asked  []string
-		access Access
+	const item = "3Not found\t\terror.host\t1\r\n.\r\n"
+	for name, test := range map[string]struct {
+		first, second string
+		asked         int
+		access        Access
 	}{
-		{"G1 the first takes precedence", map[string]string{first: denyA, second: "Disallow: *\n"},
-			[]string{first}, Successful},
-		{"G1 the second", map[string]string{first: menu, second: denyA},
-			[]string{first, second}, Successful},
-		{"G1 an error menu is no file", map[string]string{first: menu, second: menu},
-			[]string{first, second}, Unavailable},
-		{"G1 an info menu is no file",
-			map[string]string{first: "iNo such thing\t\th\t70\r\n.\r\n", second: "404"},
-			[]string{first, second}, Unavailable},
-		{"G1 HTML is no file", map[string]string{first: "<html><p style='color: red'>\nno</html>\n",
-			second: "\n"}, []string{first, second}, Unavailable},
-		{"unreachable", nil, []string{first}, Unreachable},
-		{"unreachable at the second", map[string]string{first: "\n"},
-			[]string{first, second}, Unreachable},
+		"the first takes precedence": {denyA, "Disallow: *\n", 1, Successful},
+		"the second":                 {item, denyA, 2, Successful},
+		"an error item is no file":   {item, item, 2, Unavailable},
+		"an info menu is no file":    {"iNo such thing\t\th\t70\r\n.\r\n", "404", 2, Unavailable},
+		"HTML is no file":            {"<html><p style='color: red'>\nno</html>\n", "\n", 2, Unavailable},
+		"unreachable":                {"", "", 1, Unreachable},
+		"unreachable at the second":  {"\n", "", 2, Unreachable},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			p := places{docs: test.docs}
-			c := Client{Fetch: p.fetch}
-			a := mustGet(t, &c, "gopher://h/1/a")
-			if !slices.Equal(p.asked, test.asked) {
-				t.Errorf("asked %q, want %q", p.asked, test.asked)
-			}
-			if a.Access != test.access {
-				t.Errorf("access %v, want %v", a.Access, test.access)
-			}
-			if a.Access == Successful && a.URL != test.asked[len(test.asked)-1] {
-				t.Errorf("found at %q", a.URL)
-			}
-			if got, want := a.Decide("/a").Allowed, test.access == Unavailable; got != want {
-				t.Errorf("/a allowed: %v", got)
-			}
-			if got, want := a.Decide("/b").Allowed, test.access != Unreachable; got != want {
-				t.Errorf("/b allowed: %v", got)
-			}
-		})
+		p := places{docs: map[string]string{}}
+		p.set(first, test.first)
+		p.set(second, test.second)
+		a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/1/a")
+		if want := []string{first, second}[:test.asked]; !slices.Equal(p.asked, want) ||
+			a.Access != test.access ||
+			a.Access == Successful && a.URL != want[test.asked-1] {
+			t.Errorf("%s: asked %q, %v at %q", name, p.asked, a.Access, a.URL)
+		}
+		if a.Allowed("/a") != (test.access == Unavailable) ||
+			a.Allowed("/b") != (test.access != Unreachable) {
+			t.Errorf("%s: /a allowed %v, /b %v", name, a.Allowed("/a"), a.Allowed("/b"))
+		}
 	}
 }
 

@@ -28,52 +28,61 @@ func fields(lines ...string) []robots.Field {
 
 // The clock of a synctest bubble starts at midnight UT, 2000-01-01.
 
-// TestPaceIntervals proves C8 and Crawl-delay at times that need no window.
+// TestPaceIntervals proves C8, Crawl-delay and SetMin at times that need no window. The
+// longer of mine and theirs counts, and mine where they ask for nothing.
 func TestPaceIntervals(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		fields []robots.Field
+		min    time.Duration
 		took   time.Duration
 		want   time.Duration
 	}{
-		{"C8 rule of thumb: ten seconds", nil, time.Second, 10 * time.Second},
-		{"C8 rule of thumb: twice the last fetch", nil, 8 * time.Second, 16 * time.Second},
-		{"crawl-delay", fields("Crawl-delay: 2.5"), time.Minute, 2500 * time.Millisecond},
-		{"crawl-delay of nothing", fields("Crawl-delay: 0"), time.Minute, time.Second},
-		{"the longer of two delays", fields("Crawl-delay: 3", "Crawl-delay: 2"), 0,
+		{"C8 rule of thumb: ten seconds", nil, 0, time.Second, 10 * time.Second},
+		{"C8 rule of thumb: twice the last fetch", nil, 0, 8 * time.Second, 16 * time.Second},
+		{"crawl-delay", fields("Crawl-delay: 2.5"), 0, time.Minute, 2500 * time.Millisecond},
+		{"crawl-delay of nothing", fields("Crawl-delay: 0"), 0, time.Minute, time.Second},
+		{"the longer of two delays", fields("Crawl-delay: 3", "Crawl-delay: 2"), 0, 0,
 			3 * time.Second},
-		{"a delay beyond all limits", fields("Crawl-delay: 99999999999"), 0, time.Hour},
-		{"C8 rate", fields("Request-rate: 10/60"), time.Minute, 6 * time.Second},
-		{"C8 slowest rate", fields("Request-rate: 10/60", "Request-rate: 1/30"), 0,
+		{"a delay beyond all limits", fields("Crawl-delay: 99999999999"), 0, 0, time.Hour},
+		{"my delay is longer", fields("Crawl-delay: 0.1"), 3 * time.Second, 0, 3 * time.Second},
+		{"my delay is shorter", fields("Crawl-delay: 5"), 3 * time.Second, 0, 5 * time.Second},
+		{"my delay, and none of theirs", nil, 3 * time.Second, 0, 3 * time.Second},
+		{"my delay is below a second", fields("Crawl-delay: 0"), time.Millisecond, 0,
+			time.Millisecond},
+		{"my delay is longer than a rate", fields("Request-rate: 1/1 0000-2359"),
+			20 * time.Second, 0, 20 * time.Second},
+		{"C8 rate", fields("Request-rate: 10/60"), 0, time.Minute, 6 * time.Second},
+		{"C8 slowest rate", fields("Request-rate: 10/60", "Request-rate: 1/30"), 0, 0,
 			30 * time.Second},
-		{"the slower of rate and delay", fields("Request-rate: 10/60", "Crawl-delay: 7"), 0,
+		{"the slower of rate and delay", fields("Request-rate: 10/60", "Crawl-delay: 7"), 0, 0,
 			7 * time.Second},
-		{"the slower of delay and rate", fields("Request-rate: 1/9", "Crawl-delay: 7"), 0,
+		{"the slower of delay and rate", fields("Request-rate: 1/9", "Crawl-delay: 7"), 0, 0,
 			9 * time.Second},
 		{"values that do not parse", fields("Request-rate: 10", "Crawl-delay: x", "Visit-time: y"),
-			0, 10 * time.Second},
-		{"C8 inside a window", fields("Request-rate: 1/20 0000-0100", "Request-rate: 1/5"), 0,
+			-time.Second, 0, 10 * time.Second},
+		{"C8 inside a window", fields("Request-rate: 1/20 0000-0100", "Request-rate: 1/5"), 0, 0,
 			20 * time.Second},
 		{"C8 outside of all windows", fields("Request-rate: 1/20 0100-0200", "Request-rate: 1/5"),
-			0, 5 * time.Second},
-		{"C8 outside, and no other", fields("Request-rate: 1/20 0100-0200"), 0, 10 * time.Second},
+			0, 0, 5 * time.Second},
+		{"C8 outside, and no other", fields("Request-rate: 1/20 0100-0200"), 0, 0,
+			10 * time.Second},
 		{"a later window is faster", fields("Request-rate: 1/1d", "Request-rate: 1/1m 0010-0020"),
-			0, 10 * time.Minute},
+			0, 0, 10 * time.Minute},
 		{"the wait ends inside a slower window",
-			fields("Request-rate: 1/2m", "Request-rate: 1/1h 0001-0009"), 0, 10 * time.Minute},
+			fields("Request-rate: 1/2m", "Request-rate: 1/1h 0001-0009"), 0, 0, 10 * time.Minute},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var p Pace
-				p.Follow(test.fields)
-				mustWait(t, &p)
-				p.Took(test.took)
-				start := time.Now()
-				mustWait(t, &p)
-				if got := time.Since(start); got != test.want {
-					t.Errorf("waited %v, want %v", got, test.want)
-				}
-			})
+		synctest.Test(t, func(t *testing.T) {
+			var p Pace
+			p.SetMin(test.min)
+			p.Follow(test.fields)
+			mustWait(t, &p)
+			p.Took(test.took)
+			start := time.Now()
+			mustWait(t, &p)
+			if got := time.Since(start); got != test.want {
+				t.Errorf("%s: waited %v, want %v", test.name, got, test.want)
+			}
 		})
 	}
 }
@@ -103,37 +112,6 @@ func TestPaceVisitTime(t *testing.T) {
 	})
 }
 
-// TestPaceMin: the longer of mine and theirs, and mine where they ask for nothing.
-func TestPaceMin(t *testing.T) {
-	for _, test := range []struct {
-		min    time.Duration
-		fields []robots.Field
-		want   time.Duration
-	}{
-		{3 * time.Second, fields("Crawl-delay: 0.1"), 3 * time.Second},
-		{3 * time.Second, fields("Crawl-delay: 5"), 5 * time.Second},
-		{3 * time.Second, nil, 3 * time.Second},
-		{time.Minute, nil, time.Minute},
-		{time.Millisecond, fields("Crawl-delay: 0"), time.Millisecond},
-		{0, fields("Crawl-delay: 0"), time.Second},
-		{0, nil, 10 * time.Second},
-		{-time.Second, nil, 10 * time.Second},
-		{20 * time.Second, fields("Request-rate: 1/1 0000-2359"), 20 * time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var p Pace
-			p.SetMin(test.min)
-			p.Follow(test.fields)
-			mustWait(t, &p)
-			start := time.Now()
-			mustWait(t, &p)
-			if got := time.Since(start); got != test.want {
-				t.Errorf("min %v, %v: waited %v, want %v", test.min, test.fields, got, test.want)
-			}
-		})
-	}
-}
-
 // TestPaceOddBounds: bounds that are none are the defaults, and no Next runs without end.
 func TestPaceOddBounds(t *testing.T) {
 	for _, d := range []time.Duration{-1, math.MinInt64, math.MaxInt64} {
@@ -152,12 +130,17 @@ func TestPaceOddBounds(t *testing.T) {
 }
 
 // TestPaceManyWaiters proves that goroutines go one after the other, each after
-// the full interval, and that one that leaves takes no turn.
+// the full interval, and that one whose context ends takes no turn.
 func TestPaceManyWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p Pace
 		p.Follow(fields("Crawl-delay: 5"))
 		start := time.Now()
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if err := p.Wait(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("Wait gives %v, want the end of its context", err)
+		}
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() { mustWait(t, &p) })
@@ -175,32 +158,6 @@ func TestPaceManyWaiters(t *testing.T) {
 		mustWait(t, &p)
 		if got := time.Since(start); got != 20*time.Second {
 			t.Errorf("five requests took %v, want 20 s", got)
-		}
-	})
-}
-
-// TestPaceContext proves that a wait that is given up counts for nothing.
-func TestPaceContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var p Pace
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := p.Wait(ended); !errors.Is(err, context.Canceled) {
-			t.Errorf("Wait gives %v, want the end of its context", err)
-		}
-		start := time.Now()
-		mustWait(t, &p)
-		if got := time.Since(start); got != 0 {
-			t.Errorf("the first request waited %v", got)
-		}
-		short, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		defer cancel()
-		if err := p.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait gives %v, want the end of its context", err)
-		}
-		mustWait(t, &p)
-		if got := time.Since(start); got != 10*time.Second {
-			t.Errorf("the second request came after %v, want 10 s", got)
 		}
 	})
 }

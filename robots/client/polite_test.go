@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -141,7 +140,7 @@ func TestBaseCarriesRobots(t *testing.T) {
 	for agent, want := range map[string]string{"": "mybot", "colly - https://x": "mybot",
 		"Mozilla/5.0 (compatible; MyBot/1.0)": "Mozilla/5.0 (compatible; MyBot/1.0)"} {
 		var seen []string
-		tr := &Transport{Client: &Client{Agent: "mybot"}, Base: site(denyA, &seen)}
+		tr := &Transport{Client: &Client{Agent: "mybot", MinDelay: time.Nanosecond}, Base: site(denyA, &seen)}
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://h/b", nil)
 		req.Header.Set("User-Agent", agent)
 		resp, err := tr.RoundTrip(req)
@@ -159,7 +158,7 @@ func TestBaseCarriesRobots(t *testing.T) {
 	}
 
 	var closed closer
-	tr := &Transport{Client: &Client{}, Base: &closed}
+	tr := &Transport{Client: &Client{MinDelay: time.Nanosecond}, Base: &closed}
 	(&http.Client{Transport: tr}).CloseIdleConnections()
 	if !closed {
 		t.Error("idle connections stay open")
@@ -297,35 +296,6 @@ func TestAgentNames(t *testing.T) {
 	}
 }
 
-// TestUntil: an answer says when the file should be fetched again; Age counts, and dates do as
-// seconds.
-func TestUntil(t *testing.T) {
-	for _, test := range []struct {
-		status int
-		header http.Header
-		want   time.Duration
-	}{
-		{200, nil, 24 * time.Hour}, {404, nil, 24 * time.Hour}, {500, nil, 5 * time.Minute},
-		{0, nil, 5 * time.Minute},
-		{200, http.Header{"Cache-Control": {"max-age=7200"}}, 2 * time.Hour},
-		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"3600"}}, time.Hour},
-		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"9999"}}, 5 * time.Minute},
-		{503, http.Header{"Retry-After": {"7200"}}, 2 * time.Hour},
-		{503, http.Header{"Retry-After": {"soon"}}, 5 * time.Minute},
-		{429, http.Header{"Retry-After": {"99999999"}}, 24 * time.Hour},
-		{500, http.Header{"Retry-After": {"Sat, 01 Jan 2000 02:00:00 GMT"}}, 2 * time.Hour},
-		{503, http.Header{"Retry-After": {"Fri, 31 Dec 1999 00:00:00 GMT"}}, 5 * time.Minute},
-		{503, http.Header{"Retry-After": {"Mon, 10 Jan 2000 00:00:00 GMT"}}, 24 * time.Hour},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			if got := time.Until(FromResponse(me, test.status, test.header,
-				nil).Until); got != test.want {
-				t.Errorf("%d, %v: good for %v, want %v", test.status, test.header, got, test.want)
-			}
-		})
-	}
-}
-
 // TestDirStoreNames: any host has a file, and the caller learns that one cannot be saved.
 func TestDirStoreNames(t *testing.T) {
 	d := DirStore(t.TempDir())
@@ -396,24 +366,5 @@ func TestPreferences(t *testing.T) {
 		http.Header{"X-Robots-Tag": {"unavailable_after: 25 Jun 2010 15:00:00 PST",
 			"noindex"}}); len(got) != 1 || got[0].Key != "search" {
 		t.Errorf("without a file: %v", got)
-	}
-}
-
-// TestRobotsFileRefused: a host that refuses its robots file slows the pace, too.
-func TestRobotsFileRefused(t *testing.T) {
-	for status, want := range map[int]time.Duration{429: 20 * time.Second, 503: 20 * time.Second,
-		404: 10 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			c := Client{Fetch: func(context.Context, *url.URL) (io.ReadCloser, error) {
-				return nil, &StatusError{Status: status}
-			}}
-			for _, a := range []*HostRules{mustGet(t, &c, "http://h/"),
-				FromResponse(me, status, nil, nil)} {
-				mustWait(t, a.Pace)
-				if got := time.Until(a.Pace.Next(time.Now())); got != want {
-					t.Errorf("%d: the next request after %v, want %v", status, got, want)
-				}
-			}
-		})
 	}
 }
