@@ -116,7 +116,7 @@ func largeRobots(s *server) error {
 		return err
 	}
 	fmt.Printf("| robots.txt proven after, CPU | %.1f s, %.1f s |\n", time.Since(begin).Seconds(),
-		s.cpu().Seconds())
+		s.running().Seconds())
 	fmt.Printf("| its bytes | %d |\n", len(body))
 	time.Sleep(settles)
 	fmt.Printf("| memory, at most and settled | %s, %s |\n", s.memory("VmHWM:"), s.memory("VmRSS:"))
@@ -165,8 +165,7 @@ func fetch(addr, selector string) (string, error) {
 	return string(body), err
 }
 
-// running is the CPU time of all threads that live; the clock of cpu is too
-// coarse for a start.
+// running is the CPU time of all threads that live.
 func (s *server) running() time.Duration {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.cmd.Process.Pid))
 	var sum time.Duration

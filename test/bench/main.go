@@ -9,8 +9,7 @@
 // -large makes a tree of so many directories, with ten times as many files, and measures a
 // start and changes on it.
 // -edits measures how long an edit takes to the wire on a host of so many users, 50 of
-// whom edit at once. -nodes measures the cost of a request
-// and of a change on one, two and four nodes behind haproxy, on the same tree as -large.
+// whom edit at once.
 // -policies compiles and proves the policies of sites at the bounds, without a server.
 package main
 
