@@ -56,8 +56,4 @@ func TestCapsule(t *testing.T) {
 	if got := show(page); err != nil || got != "ix\n" {
 		t.Errorf("a page: %s, %v", got, err)
 	}
-	fsys["gophermap"] = tree(map[string]string{"x": "A map\n"})["x"]
-	if got := show(mustMenu(t, menu.Builder{FS: fsys}, ".")); got != "iA map\n" {
-		t.Errorf("a map comes first: %s", got)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -206,25 +207,30 @@ var gophermaps = []struct {
 		"d/gophermap:1: control characters and terminal sequences are not sent"},
 }
 
+// made fails unless a map makes a menu, and a problem: the first one.
+func made(t *testing.T, fsys fstest.MapFS, file, text, want, problem string) {
+	t.Helper()
+	fsys[file] = &fstest.MapFile{Data: []byte(text)}
+	b := menu.Builder{FS: fsys, Host: "our.example", Port: 70, Version: "2.1",
+		Client: "192.0.2.7",
+		Now:    func() time.Time { return time.Date(2026, 9, 9, 12, 30, 0, 0, time.UTC) }}
+	m := mustMenu(t, b, path.Dir(file))
+	if got := show(m); got != want {
+		t.Errorf("%q makes\n%swant\n%s", text, got, want)
+	}
+	first := ""
+	if list := problems(m); len(list) > 0 {
+		first = list[0]
+	}
+	if first != problem {
+		t.Errorf("%q: problem %q, want %q", text, first, problem)
+	}
+}
+
 func TestGophermap(t *testing.T) {
 	for _, tt := range gophermaps {
 		t.Run(tt.name, func(t *testing.T) {
-			fsys := site()
-			fsys["d/gophermap"] = &fstest.MapFile{Data: []byte(tt.text)}
-			b := menu.Builder{FS: fsys, Host: "our.example", Port: 70, Version: "2.1",
-				Client: "192.0.2.7",
-				Now:    func() time.Time { return time.Date(2026, 9, 9, 12, 30, 0, 0, time.UTC) }}
-			m := mustMenu(t, b, "d")
-			if got := show(m); got != tt.want {
-				t.Errorf("got\n%swant\n%s", got, tt.want)
-			}
-			first := ""
-			if list := problems(m); len(list) > 0 {
-				first = list[0]
-			}
-			if first != tt.problem {
-				t.Errorf("problem %q, want %q", first, tt.problem)
-			}
+			made(t, site(), "d/gophermap", tt.text, tt.want, tt.problem)
 		})
 	}
 }
@@ -275,10 +281,6 @@ func TestDotGophermap(t *testing.T) {
 		"i# News\ni!\ni*\ni.\ni-a\ni=b\ni:c=0\ni~\ni%\ni$DATE\n0A\t/a.txt\n"; got != want ||
 		len(m.Problems) > 0 {
 		t.Errorf("got\n%swant\n%s%v", got, want, m.Problems)
-	}
-	fsys["gophermap"] = &fstest.MapFile{Data: []byte("The other\n")}
-	if got := show(mustMenu(t, menu.Builder{FS: fsys}, ".")); got != "iThe other\n" {
-		t.Errorf("got\n%s", got)
 	}
 }
 
@@ -413,7 +415,6 @@ func TestInclude(t *testing.T) {
 		{"below the root", "=../../../inc/two\n", "iTwo\n", ""},
 		{"ended", "=ended\nb\n", "iEnded\nib\n", ""},
 		{"star ends only itself", "=star\nb\n", "iStar\nib\n", ""},
-		{"hides", "=hides\n*\n", "1inc\t/inc/\n1sub\t/sub/\n", ""},
 		{"gph", "=x.gph\n", "0A\t/d/a.txt\n", ""},
 		{"four deep", "=n1\n", "i1\ni2\ni3\ni4\n", "d/n4:2: includes are nested more than 4 deep"},
 		{"not there", "a\n=no\nb\n", "ia\nib\n",
@@ -427,32 +428,17 @@ func TestInclude(t *testing.T) {
 		{"problem inside", "\n=bad\n", "i\niA\n", `d/bad:1: no port from 1 to 65535: "x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			fsys := tree(map[string]string{
+			made(t, tree(map[string]string{
 				"d/one": "One\n0A\ta.txt\n", "inc/two": "Two\n", "d/ended": "Ended\n.\nx\n",
 				"d/star": "Star\n*\n", "d/x.gph": "[0|A|a.txt|server|port]\n",
 				"d/n1": "1\n=n2\n", "d/n2": "2\n=n3\n", "d/n3": "3\n=n4\n", "d/n4": "4\n=n5\n",
 				"d/n5": "5\n", "d/.hidden": "secret\n",
 				".git/config": "secret\n", "d/bad": "0A\t/a\th\tx\n", "d/sub/x": "x",
-				"d/hides": "-a\n",
-			})
-			dir := "d"
-			if tt.name == "hides" {
-				fsys = tree(map[string]string{"hides": "-hides\n-top\n", "top": "",
-					"inc/a": "", "sub/a": ""})
-				dir = "."
-			}
-			fsys[strings.TrimPrefix(dir+"/gophermap",
-				"./")] = &fstest.MapFile{Data: []byte(tt.text)}
-			m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, dir)
-			if got := show(m); got != tt.want {
-				t.Errorf("got\n%swant\n%s", got, tt.want)
-			}
-			if list := problems(m); len(list) > 0 && list[0] != tt.problem ||
-				len(list) == 0 && tt.problem != "" {
-				t.Errorf("problems %q, want first %q", list, tt.problem)
-			}
+			}), "d/gophermap", tt.text, tt.want, tt.problem)
 		})
 	}
+	made(t, tree(map[string]string{"hides": "-hides\n-top\n", "top": "", "inc/a": "",
+		"sub/a": ""}), "gophermap", "=hides\n*\n", "1inc\t/inc/\n1sub\t/sub/\n", "")
 }
 
 func TestGph(t *testing.T) {
@@ -493,24 +479,14 @@ func TestGph(t *testing.T) {
 			`d/index.gph:2: no item of the form [type|text|selector|host|port]: it is shown as text`},
 		{"[0|A|a.txt|server|x]\n", "iA\n", `d/index.gph:1: no port from 1 to 65535: "x"`},
 	} {
-		fsys := site()
-		fsys["d/index.gph"] = &fstest.MapFile{Data: []byte(tt.text)}
-		m := mustMenu(t, menu.Builder{FS: fsys, Host: "our.example", Port: 70}, "d")
-		if got := show(m); got != tt.want {
-			t.Errorf("%q makes\n%swant\n%s", tt.text, got, tt.want)
-		}
-		if list := problems(m); len(list) > 0 && list[0] != tt.problem ||
-			len(list) == 0 && tt.problem != "" {
-			t.Errorf("%q: problems %q, want first %q", tt.text, list, tt.problem)
-		}
+		made(t, site(), "d/index.gph", tt.text, tt.want, tt.problem)
 	}
 }
 
-func TestGophermapGoesBeforeGph(t *testing.T) {
-	fsys := tree(map[string]string{"gophermap": "map\n", "index.gph": "gph\n"})
-	if got := show(mustMenu(t, menu.Builder{FS: fsys}, ".")); got != "imap\n" {
-		t.Errorf("got\n%s", got)
-	}
+// TestGophermapGoesFirst: of the menus of several servers, gophermap is the one.
+func TestGophermapGoesFirst(t *testing.T) {
+	made(t, tree(map[string]string{"index.gph": "gph\n", ".gophermap": "dot\n",
+		"index.gmi": "gmi\n", ".names": "Name=x\nPath=/\n"}), "gophermap", "map\n", "imap\n", "")
 }
 
 // TestFiles: a menu is made of what its FS has seen, so that a cache knows it.

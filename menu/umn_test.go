@@ -32,8 +32,6 @@ func TestUMN(t *testing.T) {
 			"1dir\t/dir/\n0ab \t/a.txt\n0b.txt\t/b.txt\n0c.txt\t/c.txt\niBad\niPort\n0Up\t/etc/passwd\n1Short\t/x\n"},
 		{"a program", map[string]string{".Links": "Name=Guests\nType=7\nPath=/cgi-bin/guests\n"},
 			"1dir\t/dir/\n0a.txt\t/a.txt\n0b.txt\t/b.txt\n0c.txt\t/c.txt\niGuests\n"},
-		{"not with a map", map[string]string{"gophermap": "Map\n",
-			".names": "Name=x\nPath=/\n"}, "iMap\n"},
 	} {
 		fsys := tree(map[string]string{"a.txt": "", "b.txt": "", "c.txt": "", "dir/x.txt": ""})
 		for name, f := range tree(tt.files) {
