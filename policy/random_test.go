@@ -306,12 +306,14 @@ func invented(s sites.Site, file []byte) string {
 				strings.Contains(said, piece) {
 				continue
 			}
-			joint := false
-			for at := 1; at < len(raw); at++ {
-				joint = joint || strings.Contains(said, raw[:at]) &&
-					strings.Contains(said, raw[at:])
+			isJoint := func(text string) (joint bool) {
+				for at := 1; at < len(text); at++ {
+					joint = joint || strings.Contains(said, text[:at]) &&
+						strings.Contains(said, text[at:])
+				}
+				return joint
 			}
-			if !joint {
+			if !isJoint(raw) && !isJoint(piece) { // "%a" and "ab" join to what looks like an escape
 				return piece
 			}
 		}
@@ -537,7 +539,7 @@ func drawnRow(rnd *rand.Rand) readers.Reader {
 		}
 	}
 	if r.Agent == veronica {
-		r.Dollar = false // her group has lines for readers without, and for names as they are
+		r.Dollar, r.Regexp = false, false // her group has lines for readers without, and for names as they are
 		r.Forms, r.Escapes = []readers.Form{readers.Raw}, readers.AsWritten
 	}
 	return r
