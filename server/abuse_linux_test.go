@@ -3,16 +3,15 @@ package server
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,28 +20,6 @@ import (
 
 	"github.com/gophd/gophd/internal/treetest"
 )
-
-// lines collects what a logger writes.
-type lines struct {
-	mu  sync.Mutex
-	buf strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-func (l *lines) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, nil))
-}
 
 // dialFrom connects from an address of this machine.
 func dialFrom(t testing.TB, from, addr string) *net.TCPConn {
@@ -55,15 +32,16 @@ func dialFrom(t testing.TB, from, addr string) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-// exchange sends a request and returns all that comes back.
-func exchange(t testing.TB, c net.Conn, request string) string {
+// awaitSilent waits until n connections wait for their request.
+func awaitSilent(t *testing.T, s *Server, n int) {
 	t.Helper()
-	_, _ = io.WriteString(c, request)
-	got, _ := io.ReadAll(c)
-	return string(got)
+	treetest.Until(t, fmt.Sprintf("%d are silent", n), func() bool {
+		return s.Counts().Reading == n
+	})
 }
 
-const busyReply = "3Server busy\t\terror.host\t1\r\n.\r\n"
+// trusting trusts the proxy 127.0.0.9.
+var trusting = []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}
 
 // refused connects, sends nothing and returns what it reads. It may be reset while it connects.
 func refused(addr string) ([]byte, error) {
@@ -77,16 +55,16 @@ func refused(addr string) ([]byte, error) {
 
 func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 	var log lines
-	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConnsPerIP: 4, Log: log.logger()}
+	s := &Server{Handler: atHand("quick"), MaxConnsPerIP: 4, Log: log.logger()}
 	addr := startTCP(t, s)
 	for range 4 {
 		dialFrom(t, "127.0.0.2", addr)
 	}
-	treetest.Until(t, "four stay", func() bool { return s.Counts().Reading == 4 })
+	awaitSilent(t, s, 4)
 	if got, err := refused(addr); len(got) > 0 || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the fifth got %q, %v before it has asked for anything", got, err)
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/s\r\n"); got != "slow /s" {
+	if got := ask(t, dialFrom(t, "127.0.0.3", addr), "/s\r\n"); got != "slow /s" {
 		t.Errorf("another address got %q", got)
 	}
 	_, _ = refused(addr)
@@ -99,25 +77,28 @@ func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
 // A full server answers clients from other addresses, and evicts silent ones of the address that
 // has the most.
 func TestAbuseServerFull(t *testing.T) {
-	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: 20, MaxConnsPerIP: -1}
+	s := &Server{Handler: atHand("quick"), MaxConns: 20, MaxConnsPerIP: -1}
+	s.limited().limiter.pick = everyOne()
 	addr := startTCP(t, s)
 	oldest := dialFrom(t, "127.0.0.2", addr)
-	treetest.Until(t, "the first stays", func() bool { return s.Counts().Reading == 1 })
+	awaitSilent(t, s, 1)
 	for range 18 {
 		dialFrom(t, "127.0.0.2", addr)
 	}
 	trickling := dialFrom(t, "127.0.0.3", addr)
-	_, _ = io.WriteString(trickling, "/s") // and no line end yet
-	treetest.Until(t, "the server is full", func() bool { return s.Counts().Reading == 20 })
-	for range 10 {
-		if got := exchange(t, dialFrom(t, "127.0.0.4", addr), "/s\r\n"); got != "slow /s" {
-			t.Fatalf("a newcomer got %q", got)
+	send(trickling, "/s") // and no line end yet
+	awaitSilent(t, s, 20)
+	for range 10 { // whose connections stay
+		newcomer := dialFrom(t, "127.0.0.4", addr)
+		send(newcomer, "/s\r\n")
+		if got, err := io.ReadAll(newcomer); string(got) != "slow /s" {
+			t.Fatalf("a newcomer got %q, %v", got, err)
 		}
 	}
 	if n, err := oldest.Read(make([]byte, 1)); n != 0 || !errors.Is(err, syscall.ECONNRESET) { // EOF could pass for an empty robots.txt
 		t.Errorf("the oldest silent one: %d, %v", n, err)
 	}
-	if got := exchange(t, trickling, "\r\n"); got != "slow /s" {
+	if got := ask(t, trickling, "\r\n"); got != "slow /s" {
 		t.Errorf("the one of an address with one got %q", got)
 	}
 }
@@ -128,7 +109,7 @@ func TestEvictedRequestEnds(t *testing.T) {
 	addr := startTCP(t, &Server{MaxConns: 2, MaxConnsPerIP: -1, DrainTimeout: time.Millisecond,
 		Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
 			if r.Selector == "/s" {
-				return seen(w, r)
+				return echoSelector(w, r)
 			}
 			begun <- true
 			<-r.Context().Done()
@@ -136,11 +117,10 @@ func TestEvictedRequestEnds(t *testing.T) {
 			return context.Cause(r.Context())
 		})})
 	for range 2 {
-		_, _ = io.WriteString(dialFrom(t, "127.0.0.2", addr), "/waits\r\n")
+		send(dialFrom(t, "127.0.0.2", addr), "/waits\r\n")
 		<-begun
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.3", addr),
-		"/s\r\n"); !strings.HasSuffix(got, " /s") {
+	if got := ask(t, dialFrom(t, "127.0.0.3", addr), "/s\r\n"); got != "</s|>" {
 		t.Errorf("a newcomer got %q", got)
 	}
 	<-ended
@@ -151,45 +131,53 @@ func TestEvictedRequestEnds(t *testing.T) {
 
 func TestAbuseTooManyRequests(t *testing.T) {
 	var log lines
-	s := &Server{Handler: &atHand{body: []byte("quick")}, Rate: 0.01, Burst: 3, Log: log.logger(),
-		HTTP: func(c *HTTPConn, r *Request) error {
-			_, err := fmt.Fprint(c, c.Allow(r), c.Allow(r), c.Allow(r), c.Allow(r))
-			return err
-		}}
+	s := &Server{Handler: atHand("quick"), Rate: 0.01, Burst: 3, Log: log.logger(), HTTP: allowed(4),
+		ShowIP: func(netip.Addr) string { return "somebody" }}
 	addr := startTCP(t, s)
+	from := func(a, request string) string { return ask(t, dialFrom(t, a, addr), request) }
 	for i, want := range []string{"quick", "slow /s", "quick"} {
-		if got := exchange(t, dialFrom(t, "127.0.0.2", addr),
-			[]string{"/q\n", "/s\n"}[i%2]); got != want {
+		if got := from("127.0.0.2", []string{"/q\n", "/s\n"}[i%2]); got != want {
 			t.Errorf("request %d: %q", i, got)
 		}
 	}
 	for range 5 {
-		if got := exchange(t, dialFrom(t, "127.0.0.2", addr),
-			"/q\n"); got != "3Too many requests\t\terror.host\t1\r\n.\r\n" {
+		if got := from("127.0.0.2", "/q\n"); got != tooManyReply {
 			t.Errorf("got %q", got)
 		}
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.2", addr),
-		"GET / HTTP/1.1\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 429 Too many requests\r\n") ||
+	const get = "GET / HTTP/1.1\r\n\r\n"
+	if got := from("127.0.0.2", get); !strings.HasPrefix(got,
+		"HTTP/1.1 429 Too many requests\r\n") ||
 		!strings.HasSuffix(got, "\r\n\r\nToo many requests\n") {
 		t.Errorf("a browser got %q", got)
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.3", addr), "/q\n"); got != "quick" {
+	if got := from("127.0.0.3", "/q\n"); got != "quick" {
 		t.Errorf("another address got %q", got)
 	}
-	if got := exchange(t, dialFrom(t, "127.0.0.4", addr),
-		"GET / HTTP/1.1\r\n\r\n"); got != "true true true false" {
+	if got := from("127.0.0.4", get); got != "true true true false " {
 		t.Errorf("of the requests on a connection are allowed: %s", got)
 	}
 	if n := s.Counts().Refused[tooFast.Error()]; n != 7 ||
-		strings.Count(log.String(), "msg=refused") != 2 {
+		strings.Count(log.String(), "msg=refused remote=somebody ") != 2 {
 		t.Errorf("log:\n%s", &log)
+	}
+}
+
+// allowed answers whether the rate limit allows the request, and as many more on its connection.
+func allowed(requests int) func(*HTTPConn, *Request) error {
+	return func(c *HTTPConn, r *Request) error {
+		_ = c.SetReadDeadline(time.Time{})
+		var err error
+		for range requests {
+			_, err = fmt.Fprintf(c, "%v ", c.Allow(r))
+		}
+		return err
 	}
 }
 
 // A server without TLS and HTTP closes their connections without a byte.
 func TestAbuseOffProtocols(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}})
+	addr := startTCP(t, &Server{Handler: atHand("quick")})
 	for _, request := range []string{
 		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("\n/q\r\n", 50),
 		"GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\n\r\n",
@@ -197,7 +185,7 @@ func TestAbuseOffProtocols(t *testing.T) {
 		for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
 			c := dialTCP(t, addr)
 			time.Sleep(pause)
-			_, _ = io.WriteString(c, request)
+			send(c, request)
 			if got, err := io.ReadAll(c); len(got) > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("%.20q got %q, %v", request, got, err)
 			}
@@ -219,37 +207,28 @@ func sayHTTP(c *HTTPConn, r *Request) error {
 // HTTP requests go to Server.HTTP, wherever they were read; what follows is no request. Lines
 // that only look like HTTP are selectors.
 func TestAbuseHTTPRequests(t *testing.T) {
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, HTTP: sayHTTP})
-	for line, want := range map[string]string{
-		"GET / HTTP/1.1": "GET /", "POST /q HTTP/1.0": "POST /q", "PRI * HTTP/2.0": "PRI *",
-		`GET /q"> HTTP/1.1`: `GET /q">`,
-		"GET /" + strings.Repeat("x", 4000) + " HTTP/1.1": "GET /" + strings.Repeat("x", 4000),
-		"M-SEARCH a b HTTP/1.1":                           "M-SEARCH a b",
-	} {
+	addr := startTCP(t, &Server{Handler: atHand("quick"), HTTP: sayHTTP})
+	for _, line := range []string{"GET /", "POST /q", "PRI *", `GET /q">`,
+		"GET /" + strings.Repeat("x", 4000), "M-SEARCH a b"} {
 		for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
 			c := dialTCP(t, addr)
-			_, _ = io.WriteString(c, line[:3])
+			send(c, line[:3])
 			time.Sleep(pause)
-			got := exchange(t, c, line[3:]+"\r\nHost: x\r\n/q\r\n\r\n/q\r\n")
-			if got != "HTTP/1.1 200 OK\r\n\r\n"+want+", TLS false" {
+			got := ask(t, c, line[3:]+" HTTP/1.1\r\nHost: x\r\n/q\r\n\r\n/q\r\n")
+			if got != "HTTP/1.1 200 OK\r\n\r\n"+line+", TLS false" {
 				t.Errorf("%.60q: %q", line, got)
 			}
 		}
 	}
 	for _, sel := range []string{"GET x", "GET /", "get / HTTP/1.1", "GET / HTTP/", "GET HTTP/1.1",
 		"HTTP/1.1", "POST", "a GET / HTTP/1.1"} {
-		if got := exchange(t, dialTCP(t, addr), sel+"\r\n"); got != "slow "+sel {
+		if got := ask(t, dialTCP(t, addr), sel+"\r\n"); got != "slow "+sel {
 			t.Errorf("%q got %q", sel, got)
 		}
 	}
 }
 
-// seen answers with the client's address and what it has requested.
-func seen(w ResponseWriter, r *Request) error {
-	_, err := io.WriteString(w, known(r))
-	return err
-}
-
+// known describes the client's address and what it has requested.
 func known(r *Request) string {
 	text := fmt.Sprintf("%s %s:%d %s", r.Remote, r.Host, r.Port, r.Selector)
 	if r.ServerName != "" {
@@ -258,14 +237,10 @@ func known(r *Request) string {
 	return text
 }
 
-// seenQuick answers in the same way, where the request was read.
-type seenQuick struct{ Handler }
-
-func (seenQuick) Quick(r *Request) (Answer, bool) {
-	return Answer{Body: []byte(known(r))}, true
+func seen(w ResponseWriter, r *Request) error {
+	_, err := io.WriteString(w, known(r))
+	return err
 }
-
-const badRequest = "3Bad request\t\terror.host\t1\r\n.\r\n"
 
 // v2 is a PROXY header of version 2.
 func v2(from, to string) string {
@@ -277,8 +252,8 @@ func v2(from, to string) string {
 
 func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
 	for _, s := range []*Server{
-		{Handler: HandlerFunc(seen)}, {Handler: &atHand{}},
-		{Handler: &atHand{}, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}},
+		{Handler: HandlerFunc(seen)}, {Handler: atHand("")},
+		{Handler: atHand(""), TrustProxy: trusting},
 	} {
 		addr := startTCP(t, s)
 		for _, header := range []string{
@@ -286,7 +261,7 @@ func TestAbuseProxyHeaderFromAStranger(t *testing.T) {
 			"PROXY UNKNOWN\r\n",
 			v2("192.0.2.1:1234", "198.51.100.1:70"), v2("[2001:db8::1]:1234", "[2001:db8::2]:70"),
 		} {
-			if got := exchange(t, dialTCP(t, addr), header+"/s\r\n"); got != badRequest {
+			if got := ask(t, dialTCP(t, addr), header+"/s\r\n"); got != badRequest {
 				t.Errorf("%q got %q", header, got)
 			}
 		}
@@ -324,40 +299,50 @@ func TestAbuseProxyHeaders(t *testing.T) {
 		v1 + "GET /s HTTP/1.1\r\n\r\n":                         "HTTP/1.1 200 OK",
 		string(named) + "/s\r\n":                               "192.0.2.1:1 192.0.2.2:70 /s of two.example",
 	}
-	for _, h := range []Handler{HandlerFunc(seen), seenQuick{HandlerFunc(seen)}} {
-		addr := startTCP(t, &Server{Handler: h,
-			TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}, HTTP: sayHTTP})
+	conf, client := tlsConfigs()
+	quick := answers{func(r *Request) (Answer, bool) {
+		return Answer{Body: []byte(known(r))}, true
+	}, seen}
+	for _, h := range []Handler{HandlerFunc(seen), quick} {
+		addr := startTCP(t, &Server{Handler: h, TrustProxy: trusting, HTTP: sayHTTP, TLS: conf})
 		for request, want := range tests {
-			if got := exchange(t, dialFrom(t, "127.0.0.9", addr),
+			if got := ask(t, dialFrom(t, "127.0.0.9", addr),
 				request); !strings.HasPrefix(got, want) {
 				t.Errorf("%.60q got %q, want %q", request, got, want)
 			}
 		}
-		c := dialFrom(t, "127.0.0.9", addr)
-		_, _ = io.WriteString(c, v1)
-		time.Sleep(20 * time.Millisecond)
-		if got := exchange(t, c, "/later\r\n"); !strings.HasPrefix(got,
-			"192.0.2.1:1234 198.51.100.1:70 /later") {
-			t.Errorf("header, then the request: %q", got)
+
+		// The header arrives before the rest: a request, or a TLS handshake.
+		for _, header := range []string{v1, v2("192.0.2.1:1234", "198.51.100.1:70")} {
+			for _, encrypted := range []bool{false, true} {
+				c := net.Conn(dialFrom(t, "127.0.0.9", addr))
+				send(c, header)
+				time.Sleep(20 * time.Millisecond)
+				want := "192.0.2.1:1234 198.51.100.1:70 /later"
+				if encrypted {
+					c = tls.Client(c, client)
+					want += " of example.com"
+				}
+				if got := ask(t, c, "/later\r\n"); got != want {
+					t.Errorf("%q, then the request: %q", header, got)
+				}
+			}
 		}
 	}
 }
 
 // Behind a proxy, limits apply to the client's address.
 func TestAbuseCapsBehindAProxy(t *testing.T) {
-	addr := startTCP(t, &Server{
-		Handler: &atHand{}, TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")},
-		MaxConnsPerIP: 2,
-	})
+	addr := startTCP(t, &Server{Handler: atHand(""), TrustProxy: trusting, MaxConnsPerIP: 2})
 	silent := func(client int) {
-		_, _ = fmt.Fprintf(dialFrom(t, "127.0.0.9", addr),
-			"PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n", client)
+		send(dialFrom(t, "127.0.0.9", addr),
+			fmt.Sprintf("PROXY TCP4 192.0.2.%d 198.51.100.1 1234 70\r\n", client))
 	}
 	for i := range 10 {
 		silent(i / 2)
 	}
 	from := func(client string) string {
-		return exchange(t, dialFrom(t, "127.0.0.9", addr),
+		return ask(t, dialFrom(t, "127.0.0.9", addr),
 			"PROXY TCP4 "+client+" 198.51.100.1 1234 70\r\n/s\r\n")
 	}
 	// The header that is read last is refused, which may be a silent client's.
@@ -373,8 +358,8 @@ func TestAbuseCapsBehindAProxy(t *testing.T) {
 // Clients that trickle or are silent are closed at the deadline, however many connect
 // meanwhile; until then they have no goroutine, and others are answered.
 func TestAbuseTrickling(t *testing.T) {
-	conf, _ := tlsConfigs(t)
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, TLS: conf,
+	conf, _ := tlsConfigs()
+	addr := startTCP(t, &Server{Handler: atHand("quick"), TLS: conf,
 		RequestTimeout: time.Second, MaxConnsPerIP: -1, loops: 2})
 	before, most := runtime.NumGoroutine(), 0
 	var trickling, silent []net.Conn
@@ -383,7 +368,7 @@ func TestAbuseTrickling(t *testing.T) {
 		silent = append(silent, dialTCP(t, addr))
 	}
 	began := time.Now()
-	if got := exchange(t, dialTCP(t, addr), "/q\r\n"); got != "quick" &&
+	if got := ask(t, dialTCP(t, addr), "/q\r\n"); got != "quick" &&
 		time.Since(began) < time.Second/2 {
 		t.Errorf("another client got %q", got)
 	}
@@ -416,10 +401,7 @@ func TestAbuseTrickling(t *testing.T) {
 // A client behind a proxy that opens connections without end, some without their PROXY header
 // yet, is refused at once beyond its limit: the server uses few descriptors and answers others.
 func TestAbuseFloodBehindAProxy(t *testing.T) {
-	s := &Server{
-		Handler: &atHand{body: []byte("quick")}, MaxConns: 200,
-		TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")},
-	}
+	s := &Server{Handler: atHand("quick"), MaxConns: 200, TrustProxy: trusting}
 	addr := startTCP(t, s)
 	before := descriptors(t)
 	flood := 0
@@ -428,24 +410,18 @@ func TestAbuseFloodBehindAProxy(t *testing.T) {
 			c := dialFrom(t, "127.0.0.9", addr)
 			flood++
 			if round%2 == 0 {
-				_, _ = io.WriteString(c, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n")
+				send(c, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n")
 			}
 		}
 		if n := descriptors(t) - before - flood; n > 250 {
 			t.Errorf("round %d: the server has %d descriptors", round, n)
 		}
-		for _, from := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.9"} {
-			for _, request := range []string{"/q\r\n", "/s\r\n"} {
-				header := ""
-				if from == "127.0.0.9" {
-					header = "PROXY TCP4 192.0.2.7 198.51.100.1 1234 70\r\n"
-				}
-				if got := exchange(t, dialFrom(t, from, addr),
-					header+request); got != map[string]string{"/q\r\n": "quick",
-					"/s\r\n": "slow /s"}[request] {
+		for from, header := range map[string]string{"127.0.0.2": "", "127.0.0.3": "",
+			"127.0.0.9": "PROXY TCP4 192.0.2.7 198.51.100.1 1234 70\r\n"} {
+			for request, want := range map[string]string{"/q": "quick", "/s": "slow /s"} {
+				if got := ask(t, dialFrom(t, from, addr), header+request+"\r\n"); got != want {
 					t.Errorf("round %d: another client got %q", round, got)
 				}
-				flood++ // its descriptor, too
 			}
 		}
 	}

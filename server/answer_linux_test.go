@@ -53,14 +53,15 @@ func (h *lends) ServeGopher(ResponseWriter, *Request) error {
 	return ErrNotFound
 }
 
-// returned reports whether all files of the answers are closed.
-func (h *lends) returned() bool {
+// awaitReturned waits until all files of the answers are closed.
+func (h *lends) awaitReturned(t *testing.T) {
+	t.Helper()
 	f, err := os.Open(h.path)
-	if err != nil {
-		return false
-	}
+	must(t, err)
 	defer func() { _ = f.Close() }()
-	return h.lent.Load() > 0 && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	treetest.Until(t, "the file is closed", func() bool {
+		return h.lent.Load() > 0 && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	})
 }
 
 func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
@@ -73,33 +74,34 @@ func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
 
 // A ReadyFile arrives whole, whether the loop or a goroutine sends it, and is closed.
 func TestFileAtHand(t *testing.T) {
-	for name, test := range map[string]struct {
+	many := manyConns
+	t.Cleanup(func() { manyConns = many })
+	for _, test := range []struct {
 		size, many int
 		resident   bool
 	}{
-		"resident":            {1 << 20, 64, true},
-		"larger than sockets": {16 << 20, 64, true},
-		"might block":         {1 << 20, 64, false},
-		"many":                {1 << 20, -1, true},
+		{1 << 20, 64, true},
+		{16 << 20, 64, true}, // larger than sockets
+		{1 << 20, 64, false}, // sending it might block
+		{1 << 20, -1, true},  // many are connected
 	} {
-		t.Run(name, func(t *testing.T) {
-			many := manyConns
-			t.Cleanup(func() { manyConns = many })
-			manyConns = test.many
-			h, body := newLends(t, test.size, test.resident)
-			told := make(witness, 1)
-			c := dialTCP(t, startTCP(t,
-				&Server{Handler: h, LingerTimeout: 100 * time.Millisecond, Observer: told}))
-			_, _ = io.WriteString(c, "/q\r\n")
-			time.Sleep(10 * time.Millisecond)
-			if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
-				t.Errorf("got %d of %d bytes, %v", len(got), len(body), err)
-			}
-			if s := <-told; s.Bytes != int64(len(body)) || s.Err != nil {
-				t.Errorf("told: %+v", s)
-			}
-			treetest.Until(t, "the file is closed", h.returned)
-		})
+		manyConns = test.many
+		h, body := newLends(t, test.size, test.resident)
+		told := make(witness, 1)
+		l := listenTCP(t)
+		stop := serving(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond,
+			Observer: told}, l, nil)
+		c := dialTCP(t, l.Addr().String())
+		send(c, "/q\r\n")
+		time.Sleep(10 * time.Millisecond)
+		if got, err := io.ReadAll(c); !bytes.Equal(got, body) || err != nil {
+			t.Errorf("%+v: got %d of %d bytes, %v", test, len(got), len(body), err)
+		}
+		if s := <-told; s.Bytes != int64(len(body)) || s.Err != nil {
+			t.Errorf("%+v: told: %+v", test, s)
+		}
+		h.awaitReturned(t)
+		stop()
 	}
 }
 
@@ -108,11 +110,11 @@ func TestFileAtHand(t *testing.T) {
 func TestOverTheCapInTheMiddle(t *testing.T) {
 	h, body := newLends(t, 16<<20, true)
 	l, s := deferring(t), &Server{Handler: h, MaxConnsPerIP: 1, RequestTimeout: time.Hour}
-	serveOn(t, s, l)
-	_, _ = io.WriteString(dialTCP(t, l.Addr().String()), "/part of a request") // has the one place
-	treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
+	t.Cleanup(serving(t, s, l, nil))
+	send(dialTCP(t, l.Addr().String()), "/part of a request") // has the one place
+	awaitSilent(t, s, 1)
 	c := dialTCP(t, l.Addr().String())
-	_, _ = io.WriteString(c, "/q\r\n")
+	send(c, "/q\r\n")
 	treetest.Until(t, "it is refused", func() bool {
 		return s.Counts().Refused[tooManyOfBlock.Error()] == 1
 	})
@@ -120,5 +122,5 @@ func TestOverTheCapInTheMiddle(t *testing.T) {
 		!errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
-	treetest.Until(t, "the file is closed", h.returned)
+	h.awaitReturned(t)
 }

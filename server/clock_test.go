@@ -24,41 +24,35 @@ func jumped(t *testing.T, at time.Time, by time.Duration) time.Time {
 // clock is set a day forward or back.
 func TestClockJumps(t *testing.T) {
 	a := netip.MustParseAddr("192.0.2.1")
-	for name, by := range map[string]time.Duration{"not": 0, "on": 24 * time.Hour,
-		"back": -24 * time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			now := time.Now()
-			r := newRates(1, 2)
-			taken := func(at time.Time) (n int) {
-				for range 10 {
-					if r.take(a, at) {
-						n++
-					}
-				}
-				return n
+	for _, by := range []time.Duration{0, 24 * time.Hour, -24 * time.Hour} {
+		now := time.Now()
+		r := newRates(1, 2)
+		for _, step := range []struct {
+			at   time.Time
+			want int
+		}{
+			{now, 2},
+			{jumped(t, now, by), 0},
+			{jumped(t, now.Add(1500*time.Millisecond), by), 1},
+			{jumped(t, now.Add(time.Hour), by), 2},
+		} {
+			n := 0
+			for n < 10 && r.take(a, step.at) {
+				n++
 			}
-			if n := taken(now); n != 2 {
-				t.Errorf("%d tokens at first", n)
+			if n != step.want {
+				t.Errorf("clock set by %v: %d tokens at %v, want %d", by, n, step.at, step.want)
 			}
-			if n := taken(jumped(t, now, by)); n != 0 {
-				t.Errorf("%d tokens for the jump", n)
-			}
-			if n := taken(jumped(t, now.Add(1500*time.Millisecond), by)); n != 1 {
-				t.Errorf("%d tokens after one and a half seconds", n)
-			}
-			if n := taken(jumped(t, now.Add(time.Hour), by)); n != 2 {
-				t.Errorf("%d tokens after an hour", n)
-			}
-			if !r.take(netip.MustParseAddr("192.0.2.2"), now) {
-				t.Error("another address has no token")
-			}
-			var told onceAMinute
-			if told.add(a, now) != 1 || told.add(a, jumped(t, now.Add(time.Second), by)) != 0 {
-				t.Error("told twice in a minute")
-			}
-			if n := told.add(a, jumped(t, now.Add(61*time.Second), by)); n != 2 {
-				t.Errorf("after a minute %d are told", n)
-			}
-		})
+		}
+		if !r.take(netip.MustParseAddr("192.0.2.2"), now) {
+			t.Error("another address has no token")
+		}
+		var told onceAMinute
+		if told.add(a, now) != 1 || told.add(a, jumped(t, now.Add(time.Second), by)) != 0 {
+			t.Error("told twice in a minute")
+		}
+		if n := told.add(a, jumped(t, now.Add(61*time.Second), by)); n != 2 {
+			t.Errorf("after a minute %d are told", n)
+		}
 	}
 }

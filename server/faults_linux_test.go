@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"syscall"
@@ -12,50 +11,37 @@ import (
 	"github.com/gophd/gophd/internal/treetest"
 )
 
-// wantReset reads the rest of a reply, which must end with a reset before atMost bytes.
-func wantReset(t *testing.T, c io.Reader, atMost int) {
-	t.Helper()
-	got, err := io.ReadAll(c)
-	if !errors.Is(err, syscall.ECONNRESET) || len(got) >= atMost {
-		t.Errorf("%d bytes of %d, %v", len(got), atMost, err)
-	}
-}
-
-// stallOver makes the stall timer of a reply fire.
-func stallOver(w ResponseWriter) {
-	s := w.(*reply).conn.socket
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.timer.Reset(0)
-}
-
 // If a handler hangs or fails in the middle of a reply, the client sees that it is incomplete.
 func TestReplyThatBreaksOff(t *testing.T) {
-	begins, free := strings.Repeat("x", 2*bufferSize), make(chan struct{})
-	var log lines
-	addr := startTCP(t, &Server{StallTimeout: time.Hour, Log: log.logger(),
-		Handler: quickOnly{HandlerFunc(func(w ResponseWriter, _ *Request) error {
-			_, err := io.WriteString(w, begins)
-			stallOver(w)
+	begins := strings.Repeat("x", 2*bufferSize)
+	free := make(chan struct{})
+	for logged, breaks := range map[string]func(ResponseWriter) error{
+		"does not answer": func(w ResponseWriter) error {
+			s := w.(*reply).conn.socket
+			s.mu.Lock()
+			s.timer.Reset(0) // the stall time is over
+			s.mu.Unlock()
 			<-free
-			_, late := io.WriteString(w, "too late")
-			return errors.Join(err, late)
-		})}})
-	c := dialTCP(t, addr)
-	_, _ = io.WriteString(c, "/x\r\n")
-	wantReset(t, c, 2*bufferSize+1)
+			_, err := io.WriteString(w, "too late")
+			return err
+		},
+		syscall.EIO.Error(): func(ResponseWriter) error { return syscall.EIO },
+	} {
+		var log lines
+		c := dialTCP(t, startTCP(t, &Server{StallTimeout: time.Hour, Log: log.logger(),
+			Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
+				_, err := io.WriteString(w, begins)
+				return errors.Join(err, breaks(w))
+			})}))
+		send(c, "/x\r\n")
+		got, err := io.ReadAll(c)
+		if !errors.Is(err, syscall.ECONNRESET) || len(got) > len(begins) {
+			t.Errorf("%s: %d bytes, %v", logged, len(got), err)
+		}
+		treetest.Until(t, "it is logged", func() bool {
+			return strings.Contains(log.String(), "selector=/x bytes=32768 ") &&
+				strings.Contains(log.String(), logged)
+		})
+	}
 	close(free)
-	want := fmt.Sprintf("selector=/x bytes=%d ", len(begins))
-	treetest.Until(t, "it is logged", func() bool {
-		return strings.Contains(log.String(), want) &&
-			strings.Contains(log.String(), "does not answer")
-	})
-
-	bad := HandlerFunc(func(w ResponseWriter, _ *Request) error {
-		_, err := io.WriteString(w, begins)
-		return errors.Join(err, syscall.EIO)
-	})
-	c = dialTCP(t, startTCP(t, &Server{Handler: quickOnly{bad}}))
-	_, _ = io.WriteString(c, "/x\r\n")
-	wantReset(t, c, 2*bufferSize+1)
 }

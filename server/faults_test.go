@@ -1,14 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,12 +18,15 @@ import (
 // it fails. Once a reply has begun, it is not begun again.
 func TestOutOfFilesIsNoRequestsFault(t *testing.T) {
 	for lasts, want := range map[time.Duration]string{
-		3 * time.Second: "</x|>", time.Hour: "3Server error\t\terror.host\t1\r\n.\r\n",
+		3 * time.Second: "</x|>", time.Hour: errorItem("Server error"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter,
 				r *Request) error {
+				if r.Selector == "/begun" {
+					return errors.Join(echoSelector(w, r), syscall.EMFILE)
+				}
 				if time.Since(began) < lasts {
 					return &fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}
 				}
@@ -36,18 +36,12 @@ func TestOutOfFilesIsNoRequestsFault(t *testing.T) {
 				time.Since(began) > DefaultRequestTimeout+time.Second {
 				t.Errorf("got %q after %v", got, time.Since(began))
 			}
+			if got := ask(t, p.dial(), "/begun\n"); strings.Count(got, "/begun") > 1 {
+				t.Errorf("begun again: %q", got)
+			}
 			stop()
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
-			return errors.Join(echoSelector(w, r), syscall.EMFILE)
-		})})
-		if got := ask(t, p.dial(), "/x\n"); strings.Count(got, "/x") > 1 {
-			t.Errorf("begun again: %q", got)
-		}
-		stop()
-	})
 }
 
 // failing is a listener that fails once.
@@ -73,57 +67,50 @@ func TestAcceptFails(t *testing.T) {
 			l := failing{newPipes(), make(chan error, 1)}
 			l.fault <- fault
 			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
-			go func() { ended <- (&Server{Handler: HandlerFunc(echoSelector)}).Serve(ctx, l) }()
+			defer stop()
 			if !ends {
-				if got := ask(t, l.dial(), "/x\n"); got != "</x|>" {
-					t.Errorf("after %v: %q", fault, got)
-				}
-				stop()
+				go func() {
+					if got := ask(t, l.dial(), "/x\n"); got != "</x|>" {
+						t.Errorf("after %v: %q", fault, got)
+					}
+					stop()
+				}()
 			}
-			if err := <-ended; errors.Is(err, fault) != ends {
+			err := (&Server{Handler: HandlerFunc(echoSelector)}).Serve(ctx, l)
+			if errors.Is(err, fault) != ends {
 				t.Errorf("%v: ended with %v", fault, err)
 			}
-			stop()
 		})
 	}
 }
 
-// stuck is a handler that does not return until free is closed, except for selectors that
-// begin with /a. Of others it records when their context ends.
-type stuck struct {
-	free  chan struct{}
-	ended time.Time
-}
-
-func (h *stuck) ServeGopher(w ResponseWriter, r *Request) error {
-	if strings.HasPrefix(r.Selector, "/a") {
-		return echoSelector(w, r)
-	}
-	<-r.Context().Done()
-	h.ended = time.Now()
-	<-h.free
-	_, err := io.WriteString(w, "too late")
-	return err
-}
-
 // A handler that does not return costs its own client the reply, which gets an error, and
-// nobody else anything. The context of its request ends. It does not keep the server from
-// ending.
+// nobody else anything. The context of its request ends. It keeps neither the server from
+// ending, nor ServeConn.
 func TestHandlerThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		h := &stuck{free: make(chan struct{})}
-		s := &Server{Handler: h, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		var log lines
+		var ended time.Time
+		free := make(chan struct{})
+		s := &Server{Log: log.logger(), Handler: HandlerFunc(func(w ResponseWriter,
+			r *Request) error {
+			if r.Selector == "/a" {
+				return echoSelector(w, r)
+			}
+			<-r.Context().Done()
+			ended = time.Now()
+			<-free
+			_, err := io.WriteString(w, "too late")
+			return err
+		})}
 		p, stop := start(t, s)
 		began := time.Now()
 		got := ask(t, p.dial(), "/x\n")
-		if took := time.Since(began); got != "3Server busy\t\terror.host\t1\r\n.\r\n" ||
-			took != DefaultStallTimeout {
+		if took := time.Since(began); got != busyReply || took != DefaultStallTimeout {
 			t.Errorf("got %q after %v", got, took)
 		}
-		if synctest.Wait(); h.ended.Sub(began) != DefaultStallTimeout {
-			t.Errorf("the context ended after %v", h.ended.Sub(began))
+		if synctest.Wait(); ended.Sub(began) != DefaultStallTimeout {
+			t.Errorf("the context ended after %v", ended.Sub(began))
 		}
 		if got := ask(t, p.dial(), "/a\n"); got != "</a|>" {
 			t.Errorf("another got %q", got)
@@ -131,58 +118,35 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		if c := s.Counts(); c.Writing != 1 {
 			t.Errorf("connections: %+v", c)
 		}
+		client, conn := net.Pipe()
+		go func() {
+			if got := ask(t, client, "/inetd\n"); got != busyReply {
+				t.Errorf("over inetd: %q", got)
+			}
+		}()
+		s.ServeConn(t.Context(), conn)
 		began = time.Now()
 		stop()
 		if took := time.Since(began); took != DefaultDrainTimeout+lastWait {
 			t.Errorf("ended after %v", took)
 		}
-		close(h.free)
+		close(free)
 		synctest.Wait()
 		if n := strings.Count(log.String(), "selector=/x bytes="); n != 1 ||
 			!strings.Contains(log.String(), "does not answer") {
-			t.Errorf("the log tells of it %d times:\n%s", n, log.String())
+			t.Errorf("the log tells of it %d times:\n%s", n, &log)
 		}
-	})
-}
-
-// ServeConn returns, too.
-func TestHandlerThatDoesNotReturnInetd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &stuck{free: make(chan struct{})}
-		client, conn := net.Pipe()
-		done := make(chan struct{})
-		go func() { (&Server{Handler: h}).ServeConn(t.Context(), conn); close(done) }()
-		if got := ask(t, client, "/x\n"); !strings.HasPrefix(got, "3Server busy") {
-			t.Errorf("got %q", got)
-		}
-		<-done
-		close(h.free)
 	})
 }
 
 // The number of evicted connections whose handlers have not returned is bounded.
 func TestEvictedAreBounded(t *testing.T) {
-	g := limiter{total: 2, pick: everyOne()}
+	g := &room{t: t, limiter: limiter{total: 2, pick: everyOne()}}
 	var all []*slot
-	enter := func(i int) refusal {
-		s := &slot{evict: func() {}, state: writing}
-		why := g.acquire(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), s)
-		if why == admitted {
-			all = append(all, s)
-		}
-		return why
+	for i := range 2 + maxEvicted { // the first two fill the server
+		all = append(all, g.enter("of an address", i, writing, admitted))
 	}
-	_ = enter(0)
-	_ = enter(0) // this address has the most
-	for i := 1; i <= maxEvicted; i++ {
-		if why := enter(i); why != admitted {
-			t.Fatalf("number %d: %v", i, why)
-		}
-		_ = enter(i) // now this address has the most
-	}
-	if why := enter(1 << 12); why == admitted {
-		t.Error("one too many")
-	}
+	g.enter("one too many", 1<<12, writing, tooMany)
 	for _, s := range all {
 		s.release()
 	}

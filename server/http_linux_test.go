@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/tls"
+	"fmt"
 	"io"
 	"syscall"
 	"testing"
@@ -12,24 +13,20 @@ import (
 // TestHTTPIsNotDelayed: the second part of a reply does not wait until the client has
 // acknowledged the first, which many do after 40 ms.
 func TestHTTPIsNotDelayed(t *testing.T) {
-	off := make(chan int, 1)
 	addr := startTCP(t, &Server{HTTP: func(c *HTTPConn, r *Request) error {
 		raw, err := c.Conn.(*socket).Conn.(syscall.Conn).SyscallConn()
-		if err == nil {
-			err = raw.Control(func(fd uintptr) {
-				value, _ := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY)
-				off <- value
-			})
+		if err != nil {
+			return err
 		}
+		on := 0
+		err = raw.Control(func(fd uintptr) {
+			on, _ = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY)
+		})
+		_, _ = fmt.Fprint(c, on != 0)
 		return err
 	}})
-	c := dialTCP(t, addr)
-	defer func() { _ = c.Close() }()
-	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadAll(c); err != nil || len(off) == 0 || <-off == 0 {
-		t.Errorf("TCP_NODELAY is not set; %v", err)
+	if got := ask(t, dialTCP(t, addr), "GET / HTTP/1.1\r\n\r\n"); got != "true" {
+		t.Errorf("TCP_NODELAY is set: %q", got)
 	}
 }
 
@@ -37,7 +34,7 @@ func TestHTTPIsNotDelayed(t *testing.T) {
 // Server.HTTP returns is sent whole, and a later one fails, and does not touch the reply
 // that is being counted (which the race detector checks).
 func TestHTTPWritesEnd(t *testing.T) {
-	conf, client := tlsConfigs(t)
+	conf, client := tlsConfigs()
 	const size = 16 << 20 // more than client and kernel take at once
 	began, ended := make(chan struct{}), make(chan error, 1)
 	addr := startTCP(t, &Server{TLS: conf, HTTP: func(c *HTTPConn, r *Request) error {
@@ -52,13 +49,9 @@ func TestHTTPWritesEnd(t *testing.T) {
 		return nil
 	}})
 	c := tls.Client(dialTCP(t, addr), client)
-	defer func() { _ = c.Close() }()
-	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	send(c, "GET / HTTP/1.1\r\n\r\n")
+	_, err := io.ReadFull(c, make([]byte, 1))
+	must(t, err)
 	close(began)
 	if n, err := io.Copy(io.Discard, c); err != nil || n < size-1 {
 		t.Errorf("%d bytes, %v", n, err)

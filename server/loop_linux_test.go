@@ -1,43 +1,24 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
-	"context"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
 	"os"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/menu"
 
 	"golang.org/x/sys/unix"
 )
-
-// atHand is a Quick handler: selectors that begin with /q are at hand.
-type atHand struct {
-	body  []byte
-	quick atomic.Int64
-}
-
-func (h *atHand) Quick(r *Request) (Answer, bool) {
-	if !strings.HasPrefix(r.Selector, "/q") {
-		return Answer{}, false
-	}
-	h.quick.Add(1)
-	return Answer{Body: h.body}, true
-}
-
-func (h *atHand) ServeGopher(w ResponseWriter, r *Request) error {
-	_, err := io.WriteString(w, "slow "+r.Selector)
-	return err
-}
 
 // startTCP serves on loopback. Timeouts that s does not set are an hour, for slow machines.
 func startTCP(t *testing.T, s *Server) string {
@@ -54,80 +35,84 @@ func listenTCP(t testing.TB) net.Listener {
 	return l
 }
 
-func serveOn(t *testing.T, s *Server, l net.Listener) {
-	t.Cleanup(serving(t, func(ctx context.Context) error { return s.Serve(ctx, l) }))
-}
-
 func dialTCP(t *testing.T, addr string) *net.TCPConn {
 	t.Helper()
 	return dialFrom(t, "127.0.0.1", addr)
 }
 
-// TestRequestInPieces: the loop answers requests that arrive whole or in pieces, from memory or
-// with a goroutine, with all other protocols enabled. A client that only closes gets nothing.
-func TestRequestInPieces(t *testing.T) {
-	h := &atHand{body: bytes.Repeat([]byte("quick"), 6<<20)} // more than a socket takes at once
-	conf, _ := tlsConfigs(t)
-	addr := startTCP(t, &Server{Handler: h, TLS: conf,
-		TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
-	for _, tt := range []struct {
-		pieces []string
-		want   string
-	}{
-		{[]string{"/q\r\n"}, string(h.body)},
-		{[]string{"/q\r\nmore that nobody reads\r\n"}, string(h.body)},
-		{[]string{"/q", "\n"}, string(h.body)},
-		{[]string{"/s\r\n"}, "slow /s"},
-		{[]string{"/", "s", "\r\n"}, "slow /s"},
-		{[]string{"/s", "EOF"}, "slow /s"},
-		{[]string{"EOF"}, ""},
-
-		// The first byte of other protocols delays nothing.
-		{[]string{"P\n"}, "slow P"},
-		{[]string{"\r\n"}, "slow "},
-		{[]string{"\n"}, "slow "},
-		{[]string{"G\n"}, "slow G"},
-	} {
+// TestRequestsAndReplies: where a request line ends, what is in it, and how a menu ends; in the
+// event loop, with all other protocols enabled, and in a goroutine. Requests arrive in pieces,
+// between bars. What follows a request resets no connection.
+func TestRequestsAndReplies(t *testing.T) {
+	texts := map[string]string{"/q": "quick",
+		"/q/large": strings.Repeat("large", 6<<20)} // more than a socket takes at once
+	quick := func(r *Request) (Answer, bool) {
+		text, ok := texts[r.Selector]
+		return Answer{Body: []byte(text)}, ok
+	}
+	h := answers{quick, func(w ResponseWriter, r *Request) error {
+		switch r.Selector {
+		case "":
+			return errors.Join(w.WriteItem(menu.Info("hello")),
+				w.WriteItem(menu.Item{Type: '0', Label: "a", Selector: "/a"}))
+		case "/panic":
+			panic("oops")
+		}
+		return echoSelector(w, r)
+	}}
+	conf, _ := tlsConfigs()
+	s := func() *Server {
+		return &Server{Host: "gopher.example", Port: 7070, Handler: h, TLS: conf,
+			TrustProxy: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
+	}
+	hello := string(menu.Info("hello").AppendTo(nil)) + "0a\t/a\tgopher.example\t7070\r\n.\r\n"
+	more := "|" + strings.Repeat("and more\r\n", 1000)
+	tests := map[string]string{
+		"/q/large\r\n": texts["/q/large"], "/q|\n": texts["/q"],
+		"/q\r\n" + more[1:] + more + more + more: texts["/q"],
+		"/a\n":                                   "</a|>",
+		"/a\r\n":                                 "</a|>",
+		"/a\r":                                   "</a|>",
+		"/|a|\r\n" + more[1:] + more + more:      "</a|>",
+		"/a\r\nrest is not a request\r\n":        "</a|>", "/a\n/b\n": "</a|>",
+		"/search\tsome words\r\n": "</search|some words>", "\r\n": hello, "\n": hello,
+		"/panic\n":                 errorItem("Server error"), // of this request alone
+		strings.Repeat("x", 4<<10): errorItem("Request too long"),
+		strings.Repeat("x", 1<<20): errorItem("Request too long"),
+		"P\n":                      "<P|>", // the first byte of another protocol delays nothing
+		"G\n":                      "<G|>",
+		"/a|EOF":                   "</a|>", "EOF": "",
+	}
+	addr := startTCP(t, s())
+	for request, want := range tests {
 		c := dialTCP(t, addr)
-		for _, piece := range tt.pieces {
+		for _, piece := range strings.Split(request, "|") {
 			time.Sleep(10 * time.Millisecond)
 			if piece == "EOF" {
 				_ = c.CloseWrite()
 				continue
 			}
-			_, _ = io.WriteString(c, piece)
+			send(c, piece)
 		}
 		time.Sleep(10 * time.Millisecond) // it reads slowly
-		if got, err := io.ReadAll(c); string(got) != tt.want || err != nil {
-			t.Errorf("%q: %d bytes %.20q, %v", tt.pieces, len(got), got, err)
-		}
-	}
-	if h.quick.Load() != 3 {
-		t.Errorf("%d quick answers", h.quick.Load())
-	}
-}
-
-// A client that sends more than its request still gets the whole reply: a close with unread
-// input would reset the connection.
-func TestGentleClose(t *testing.T) {
-	body := bytes.Repeat([]byte("x"), 100<<10)
-	addr := startTCP(t, &Server{Handler: &atHand{body: body}})
-	for i := range 200 {
-		sel, want := "/q", string(body) // from the loop
-		if i%2 > 0 {
-			sel, want = "/s", "slow /s" // from a goroutine
-		}
-		c := dialTCP(t, addr)
-		_, _ = io.WriteString(c, sel+"\r\n")
-		_, _ = io.WriteString(c, "and more\r\n")
-		time.Sleep(time.Duration(i%5) * time.Millisecond)
-		_, _ = io.WriteString(c, strings.Repeat("and more\r\n", 1000))
-		got, err := io.ReadAll(c)
-		if err != nil || string(got) != want {
-			t.Fatalf("client %d got %d bytes, %v", i, len(got), err)
+		if got, err := io.ReadAll(c); string(got) != want || err != nil {
+			t.Errorf("%.40q: %d bytes %.40q, %v", request, len(got), got, err)
 		}
 		_ = c.Close()
 	}
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, s())
+		for request, want := range tests {
+			request = strings.ReplaceAll(request, "|", "")
+			if strings.HasPrefix(request, "/q") || strings.HasSuffix(request, "EOF") {
+				continue
+			}
+			if got := ask(t, p.dial(), request); got != want {
+				t.Errorf("in memory: %.40q answered with %q, want %q", request, got, want)
+			}
+		}
+		stop()
+	})
 }
 
 // The warm path allocates nothing but the selector.
@@ -136,7 +121,7 @@ func TestWarmPathAllocatesNothing(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	l := deferring(t)
-	serveOn(t, &Server{Handler: kept{Answer{Body: []byte("quick")}}}, l)
+	t.Cleanup(serving(t, &Server{Handler: atHand("quick")}, l, nil))
 	to := rawAddr(t, l.Addr().String())
 	// The lists of closing connections grow at first.
 	allocs := 2.0
@@ -186,44 +171,41 @@ func rawAsk(t *testing.T, to *unix.SockaddrInet4) {
 	_ = unix.Close(fd)
 }
 
-// meeting is a Quick handler in which two requests for /q wait for each other.
-type meeting struct{ pairs chan bool }
-
-func (m meeting) Quick(r *Request) (Answer, bool) {
-	if r.Selector == "/slow" {
-		for began := time.Now(); time.Since(began) < time.Millisecond; {
-		}
-		return Answer{Body: []byte("slow")}, true
+// slowly answers after a millisecond of work, which the loop finds slow.
+func slowly() (Answer, bool) {
+	for began := time.Now(); time.Since(began) < time.Millisecond; {
 	}
-	select {
-	case m.pairs <- true:
-	case <-m.pairs:
-	case <-time.After(2 * time.Minute):
-		return Answer{Body: []byte("alone")}, true
-	}
-	return Answer{Body: []byte("met")}, true
-}
-
-func (m meeting) ServeGopher(ResponseWriter, *Request) error {
-	return ErrNotFound
+	return Answer{Body: []byte("slow")}, true
 }
 
 // There are as many workers as processors; once replies are slow, they answer concurrently.
 func TestLoopsAnswerAtOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	addr := startTCP(t, &Server{Handler: meeting{make(chan bool)}})
+	pairs := make(chan bool)
+	addr := startTCP(t, &Server{Handler: answers{quick: func(r *Request) (Answer, bool) {
+		if r.Selector == "/slow" {
+			return slowly()
+		}
+		select { // two requests wait for each other
+		case pairs <- true:
+		case <-pairs:
+		case <-time.After(2 * time.Minute):
+			return Answer{Body: []byte("alone")}, true
+		}
+		return Answer{Body: []byte("met")}, true
+	}}})
 	for range 6 {
-		if got := exchange(t, dialTCP(t, addr), "/slow\r\n"); got != "slow" {
+		if got := ask(t, dialTCP(t, addr), "/slow\r\n"); got != "slow" {
 			t.Fatalf("got %q", got)
 		}
 	}
 	a, b := dialTCP(t, addr), dialTCP(t, addr)
-	_, _ = io.WriteString(a, "/q\r\n")
-	_, _ = io.WriteString(b, "/q\r\n")
-	for _, c := range []net.Conn{a, b} {
-		if got, err := io.ReadAll(c); string(got) != "met" || err != nil {
-			t.Errorf("got %q, %v", got, err)
-		}
+	send(a, "/q\r\n")
+	if got := ask(t, b, "/q\r\n"); got != "met" {
+		t.Errorf("got %q", got)
+	}
+	if got := ask(t, a, ""); got != "met" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -231,13 +213,13 @@ func TestLoopsAnswerAtOnce(t *testing.T) {
 // reset when there is no room.
 func TestAnsweredMakeRoom(t *testing.T) {
 	const most = 40
-	s := &Server{Handler: &atHand{body: []byte("quick")}, MaxConns: most,
+	s := &Server{Handler: atHand("quick"), MaxConns: most,
 		MaxConnsPerIP: -1, loops: 1}
 	addr := startTCP(t, s)
 	before := descriptors(t)
 	for i := range 5 * most {
 		c := dialTCP(t, addr)
-		_, _ = io.WriteString(c, "/q\r\n")
+		send(c, "/q\r\n")
 		if got, err := io.ReadAll(c); string(got) != "quick" || err != nil {
 			t.Fatalf("client %d: %q, %v", i, got, err)
 		}
@@ -248,43 +230,40 @@ func TestAnsweredMakeRoom(t *testing.T) {
 	for range most {
 		dialTCP(t, addr) // is silent
 	}
-	treetest.Until(t, "the silent ones stay", func() bool { return s.Counts().Reading == most })
+	awaitSilent(t, s, most)
 }
 
-// blocks is a Quick handler that waits until it may answer.
-type blocks struct{ asked, may chan bool }
-
-func (h blocks) Quick(r *Request) (Answer, bool) {
-	switch r.Selector {
-	case "/blocks":
-		h.asked <- true
-		<-h.may
-	case "/slow":
-		return meeting{}.Quick(r)
-	}
-	return Answer{Body: []byte("quick")}, true
-}
-
-func (h blocks) ServeGopher(ResponseWriter, *Request) error {
-	return ErrNotFound
+// blocks answers from memory; to "/blocks" when it may, after it has asked.
+func blocks(asked, may chan bool) answers {
+	return answers{quick: func(r *Request) (Answer, bool) {
+		switch r.Selector {
+		case "/blocks":
+			asked <- true
+			<-may
+		case "/slow":
+			return slowly()
+		}
+		return Answer{Body: []byte("quick")}, true
+	}}
 }
 
 // At the end of Serve, only the worker that owns a connection closes it: a second close could
 // hit a descriptor that was reused.
 func TestEndLeavesWhatIsInHand(t *testing.T) {
-	h, told := blocks{make(chan bool), make(chan bool)}, make(witness, 10)
+	asked, may, told := make(chan bool), make(chan bool), make(witness, 10)
 	l := listenTCP(t)
-	s := &Server{Handler: h, Observer: told, RequestTimeout: time.Hour,
+	addr := l.Addr().String()
+	s := &Server{Handler: blocks(asked, may), Observer: told, RequestTimeout: time.Hour,
 		DrainTimeout: time.Millisecond, loops: 2}
-	stop := serving(t, func(ctx context.Context) error { return s.Serve(ctx, l) })
+	stop := serving(t, s, l, nil)
 	for range 6 { // after which a worker gives up the lead before it works
-		_ = exchange(t, dialTCP(t, l.Addr().String()), "/slow\r\n")
+		_ = ask(t, dialTCP(t, addr), "/slow\r\n")
 		<-told
 	}
-	c := dialTCP(t, l.Addr().String())
-	treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
-	_, _ = io.WriteString(c, "/blocks\r\n")
-	<-h.asked
+	c := dialTCP(t, addr)
+	awaitSilent(t, s, 1)
+	send(c, "/blocks\r\n")
+	<-asked
 	stop()
 	var others []*os.File
 	for range 20 {
@@ -293,7 +272,7 @@ func TestEndLeavesWhatIsInHand(t *testing.T) {
 		defer func() { _ = f.Close() }()
 		others = append(others, f)
 	}
-	h.may <- true
+	may <- true
 	if s := <-told; s.Err != nil || s.Bytes != 5 {
 		t.Errorf("told %+v", s)
 	}
@@ -310,18 +289,18 @@ func TestEndLeavesWhatIsInHand(t *testing.T) {
 // A request that has arrived before the deadline is answered, however late it is read.
 func TestRequestAtItsDeadline(t *testing.T) {
 	const timeout = 500 * time.Millisecond
-	h := blocks{make(chan bool), make(chan bool)}
-	s := &Server{Handler: h, RequestTimeout: timeout, loops: 1}
+	asked, may := make(chan bool), make(chan bool)
+	s := &Server{Handler: blocks(asked, may), RequestTimeout: timeout, loops: 1}
 	addr := startTCP(t, s)
 	waits, other := dialTCP(t, addr), dialTCP(t, addr)
 	began := time.Now()
-	treetest.Until(t, "they stay", func() bool { return s.Counts().Reading == 2 })
-	_, _ = io.WriteString(other, "/blocks\r\n")
-	<-h.asked
-	_, _ = io.WriteString(waits, "/q\r\n")
+	awaitSilent(t, s, 2)
+	send(other, "/blocks\r\n")
+	<-asked
+	send(waits, "/q\r\n")
 	late := time.Since(began) > timeout
 	time.Sleep(time.Until(began.Add(timeout + lateness)))
-	h.may <- true
+	may <- true
 	for _, c := range []net.Conn{waits, other} {
 		if got, err := io.ReadAll(c); (string(got) != "quick" || err != nil) && !late {
 			t.Errorf("%q, %v", got, err)

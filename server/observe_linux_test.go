@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 )
 
 // witness is an Observer that sends on a channel.
@@ -17,7 +16,7 @@ func (s witness) Observe(r Served) { s <- r }
 // goroutine or with an error.
 func TestObserver(t *testing.T) {
 	told := make(witness, 10)
-	addr := startTCP(t, &Server{Handler: &atHand{body: []byte("quick")}, Observer: told,
+	addr := startTCP(t, &Server{Handler: atHand("quick"), Observer: told,
 		HTTP: func(c *HTTPConn, r *Request) error {
 			if strings.HasPrefix(r.Selector, "GET /none") {
 				_, err := io.WriteString(c, "404")
@@ -27,29 +26,19 @@ func TestObserver(t *testing.T) {
 		}})
 	for _, tt := range []struct {
 		request, selector string
-		bytes             int64 // -1: any
+		bytes             int64
 		kind              Kind
 	}{
 		{"/q\r\n", "/q", 5, OK},
 		{"/s\r\n", "/s", 7, OK},
-		{"/a\x00b\r\n", "", int64(len(ErrorBody(errBadRequest))), BadRequest},
+		{"/a\x00b\r\n", "", int64(len(badRequest)), BadRequest},
 		{"HEAD / HTTP/1.1\r\n\r\n", "HEAD / HTTP/1.1", 36, OK},
 		{"GET /none HTTP/1.1\r\n\r\n", "GET /none HTTP/1.1", 3, NotFound},
 	} {
-		c := dialTCP(t, addr)
-		_, _ = io.WriteString(c, tt.request)
-		if _, err := io.ReadAll(c); err != nil {
-			t.Error(err)
-		}
-		_ = c.Close()
-		select {
-		case got := <-told:
-			if got.Selector != tt.selector || tt.bytes >= 0 && got.Bytes != tt.bytes ||
-				got.Kind() != tt.kind || !got.Remote.Addr().IsLoopback() || got.Took <= 0 {
-				t.Errorf("%q: %+v", tt.request, got)
-			}
-		case <-time.After(2 * time.Minute):
-			t.Fatalf("%q is not told", tt.request)
+		_ = ask(t, dialTCP(t, addr), tt.request)
+		if got := <-told; got.Selector != tt.selector || got.Bytes != tt.bytes ||
+			got.Kind() != tt.kind || !got.Remote.Addr().IsLoopback() || got.Took <= 0 {
+			t.Errorf("%q: %+v", tt.request, got)
 		}
 	}
 	if len(told) > 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"syscall"
 	"testing"
 )
@@ -34,19 +33,5 @@ func TestKinds(t *testing.T) {
 		if got := (Served{Err: test.err}).Kind(); got != test.want {
 			t.Errorf("%v: %v, want %v", test.err, got, test.want)
 		}
-	}
-}
-
-// TestShowIP: addresses are logged in the form of ShowIP.
-func TestShowIP(t *testing.T) {
-	a := netip.MustParseAddr("192.0.2.1")
-	if got := (&Server{}).show(a); got != "192.0.2.1" {
-		t.Errorf("in full: %q", got)
-	}
-	if got := (&Server{ShowIP: func(netip.Addr) string { return "x" }}).show(a); got != "x" {
-		t.Errorf("shown as x: %q", got)
-	}
-	if got := (&Server{}).show(netip.Addr{}); got != "-" {
-		t.Errorf("unknown: %q", got)
 	}
 }

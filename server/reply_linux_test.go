@@ -33,101 +33,56 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	body := strings.Repeat("0123456789", 10_000)
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, []byte("head"+body+"tail"), 0o600))
-	opened := func() *os.File {
+	conf, clientTLS := tlsConfigs()
+	s := &Server{TLS: conf, Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
 		f, err := os.Open(file)
-		if err == nil {
-			_, err = f.Seek(4, io.SeekStart)
-		}
 		if err != nil {
-			t.Error(err)
-		}
-		return f
-	}
-	serverTLS, clientTLS := tlsConfigs(t)
-	copied := func(w ResponseWriter, f *os.File) error {
-		_, err := io.CopyN(w, f, int64(len(body)))
-		return err
-	}
-	for name, send := range map[string]func(w ResponseWriter, f *os.File) error{
-		"file": func(w ResponseWriter, f *os.File) error {
-			_, err := w.(FileSender).SendFile(f, int64(len(body)))
-			tail, readErr := io.ReadAll(f)
-			if string(tail) != "tail" {
-				t.Errorf("behind what was sent is %q", tail)
-			}
-			return errors.Join(err, readErr)
-		},
-		"copy": copied,
-		"TLS":  copied,
-		"short": func(w ResponseWriter, f *os.File) error {
-			_, err := w.(FileSender).SendFile(f, 1+4+int64(len(body)))
-			if !errors.Is(err, ErrShort) {
-				t.Errorf("a file that is shorter: %v", err)
-			}
-			_, err = io.WriteString(w, "")
 			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &Server{TLS: serverTLS,
-					Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
-						f := opened()
-						defer func() { _ = f.Close() }()
-						return send(w, f)
-					})}
-				client, conn := net.Pipe()
-				done := make(chan struct{})
-				go func() { s.ServeConn(t.Context(), copies{conn}); close(done) }()
-				c, size := client, 5000 // a write takes longer than the stall time
-				if name == "TLS" {
-					c, size = tls.Client(client, clientTLS), maxRecord
+		}
+		defer func() { _ = f.Close() }()
+		_, err = f.Seek(4, io.SeekStart)
+		if r.Selector == "/copy" {
+			_, failed := io.CopyN(w, f, int64(len(body)))
+			return errors.Join(err, failed)
+		}
+		n, left := int64(len(body)), "tail"
+		if r.Selector == "/short" {
+			n, left = n+5, ""
+		}
+		_, failed := w.(FileSender).SendFile(f, n)
+		rest, _ := io.ReadAll(f)
+		if string(rest) != left || errors.Is(failed, ErrShort) != (left == "") {
+			t.Errorf("%s: behind what was sent is %q; %v", r.Selector, rest, failed)
+		}
+		return errors.Join(err, failed)
+	})}
+	for request, want := range map[string]string{"/file": body, "/copy": body,
+		"/file over TLS": body, "/copy over TLS": body, "/short": body + "tail"} {
+		synctest.Test(t, func(t *testing.T) {
+			client, conn := net.Pipe()
+			done := make(chan struct{})
+			go func() { s.ServeConn(t.Context(), copies{conn}); close(done) }()
+			c, size := client, 5000 // a write takes longer than the stall time
+			selector, encrypted := strings.CutSuffix(request, " over TLS")
+			if encrypted {
+				c, size = tls.Client(client, clientTLS), maxRecord
+			}
+			send(c, selector+"\n")
+			var got []byte
+			for buf := make([]byte, size); ; time.Sleep(20 * time.Second) {
+				n, err := c.Read(buf)
+				got = append(got, buf[:n]...)
+				if err != nil {
+					break
 				}
-				_, _ = io.WriteString(c, "/\n")
-				var got []byte
-				for buf := make([]byte, size); ; time.Sleep(20 * time.Second) {
-					n, err := c.Read(buf)
-					got = append(got, buf[:n]...)
-					if err != nil {
-						break
-					}
-				}
-				if want := strings.TrimSuffix(body+"tail",
-					map[bool]string{true: "tail"}[name != "short"]); string(got) != want {
-					t.Errorf("got %d of %d bytes", len(got), len(want))
-				}
-				_ = client.Close()
-				<-done
-			})
+			}
+			if string(got) != want {
+				t.Errorf("%s: got %d of %d bytes", request, len(got), len(want))
+			}
+			_ = client.Close()
+			<-done
 		})
 	}
-}
-
-// sends sends replies of 16 MiB in several ways.
-type sends struct{ file string }
-
-func (s sends) Quick(r *Request) (Answer, bool) {
-	return Answer{Body: make([]byte, 16<<20)}, r.Selector == "/at hand"
-}
-
-func (s sends) ServeGopher(w ResponseWriter, r *Request) (err error) {
-	switch r.Selector {
-	case "/written", "/TLS":
-		_, err = w.Write(make([]byte, 16<<20))
-	case "/in parts":
-		for range 1 << 10 {
-			if _, err = w.Write(make([]byte, 16<<10)); err != nil {
-				break
-			}
-		}
-	default:
-		var f *os.File
-		if f, err = os.Open(s.file); err == nil {
-			defer func() { _ = f.Close() }()
-			_, err = w.(FileSender).SendFile(f, 16<<20)
-		}
-	}
-	return err
 }
 
 // stalls is a short stall time. On a busy machine the handler may seem to hang instead of the
@@ -137,34 +92,52 @@ const stalls = 2 * time.Second
 // A client that does not read gets little of the kernel's memory, and none after StallTimeout,
 // since the connection is reset.
 func TestAbuseNeverReads(t *testing.T) {
+	const size = 16 << 20
 	file := filepath.Join(t.TempDir(), "large")
-	must(t, os.WriteFile(file, make([]byte, 16<<20), 0o600))
+	must(t, os.WriteFile(file, make([]byte, size), 0o600))
+	h := answers{
+		func(r *Request) (Answer, bool) {
+			return Answer{Body: make([]byte, size)}, r.Selector == "/at hand"
+		},
+		func(w ResponseWriter, r *Request) (err error) {
+			switch r.Selector {
+			case "/written", "/TLS":
+				_, err = w.Write(make([]byte, size))
+			case "/in parts":
+				for range 1 << 10 {
+					if _, err = w.Write(make([]byte, size>>10)); err != nil {
+						break
+					}
+				}
+			default:
+				var f *os.File
+				if f, err = os.Open(file); err == nil {
+					defer func() { _ = f.Close() }()
+					_, err = w.(FileSender).SendFile(f, size)
+				}
+			}
+			return err
+		},
+	}
 	many := manyConns
 	t.Cleanup(func() { manyConns = many })
 	manyConns = 0 // as when many are being sent; and somebody is
-	serverTLS, clientTLS := tlsConfigs(t)
-	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) {
-			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096)
-		})
-	}}
+	conf, clientTLS := tlsConfigs()
 	for _, way := range []string{"/file", "/written", "/in parts", "/at hand", "/TLS"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			var log lines
-			s := &Server{StallTimeout: stalls, Log: log.logger(), Handler: sends{file},
-				TLS: serverTLS}
+			s := &Server{StallTimeout: stalls, Log: log.logger(), Handler: h, TLS: conf}
 			addr := startTCP(t, s)
 			_ = dialTCP(t, addr) // is silent, and stays
-			treetest.Until(t, "it stays", func() bool { return s.Counts().Reading == 1 })
-			c, err := d.Dial("tcp", addr)
-			must(t, err)
-			defer func() { _ = c.Close() }()
-			var to io.Writer = c
+			awaitSilent(t, s, 1)
+			c := dialTCP(t, addr)
+			must(t, c.SetReadBuffer(4096))
 			if way == "/TLS" {
-				to = tls.Client(c, clientTLS)
+				send(tls.Client(c, clientTLS), way+"\r\n")
+			} else {
+				send(c, way+"\r\n")
 			}
-			_, _ = io.WriteString(to, way+"\r\n")
 			sent := regexp.MustCompile(`bytes=(\d+).*(no progress|does not answer)`)
 			treetest.Until(t, "the reply ends", func() bool {
 				return sent.MatchString(log.String())

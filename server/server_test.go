@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/treetest"
-	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/selector"
 )
+
+var must = treetest.Must
 
 // pipes is a listener in memory: no kernel, so it works with fake time.
 type pipes struct {
@@ -26,8 +26,6 @@ type pipes struct {
 	closed chan struct{}
 	once   sync.Once
 }
-
-var must = treetest.Must
 
 func newPipes() *pipes {
 	return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -55,18 +53,18 @@ func (p *pipes) dial() net.Conn {
 	return client
 }
 
-// start serves h on a listener in memory; the returned function stops it.
+// start serves on a listener in memory; the returned function stops it.
 func start(t *testing.T, s *Server) (*pipes, func()) {
 	t.Helper()
 	p := newPipes()
-	return p, serving(t, func(ctx context.Context) error { return s.Serve(ctx, p) })
+	return p, serving(t, s, p, nil)
 }
 
-// serving serves until stop is called.
-func serving(t *testing.T, serve func(context.Context) error) (stop func()) {
+// serving serves Gopher or another protocol until stop is called.
+func serving(t *testing.T, s *Server, l net.Listener, p *Protocol) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- serve(ctx) }()
+	go func() { done <- s.serveAs(ctx, l, p) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -75,99 +73,94 @@ func serving(t *testing.T, serve func(context.Context) error) (stop func()) {
 	}
 }
 
+// send sends a part of a request.
+func send(c io.Writer, text string) {
+	_, _ = io.WriteString(c, text)
+}
+
+// ask sends a request and returns all that comes back.
+func ask(t testing.TB, c net.Conn, request string) string {
+	t.Helper()
+	go send(c, request)
+	got, _ := io.ReadAll(c)
+	_ = c.Close()
+	return string(got)
+}
+
+// lines collects what a logger writes.
+type lines struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func (l *lines) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, nil))
+}
+
+// answers is a Quick handler made of two functions.
+type answers struct {
+	quick func(*Request) (Answer, bool)
+	HandlerFunc
+}
+
+func (a answers) Quick(r *Request) (Answer, bool) { return a.quick(r) }
+
+// atHand returns a handler that answers selectors that begin with /q from memory.
+func atHand(text string) answers {
+	body := []byte(text)
+	return answers{
+		func(r *Request) (Answer, bool) {
+			return Answer{Body: body}, strings.HasPrefix(r.Selector, "/q")
+		},
+		func(w ResponseWriter, r *Request) error {
+			_, err := io.WriteString(w, "slow "+r.Selector)
+			return err
+		},
+	}
+}
+
 func echoSelector(w ResponseWriter, r *Request) error {
 	_, err := io.WriteString(w, "<"+r.Selector+"|"+r.Query+">")
 	return err
 }
 
-// ask sends a request and reads the whole reply.
-func ask(t *testing.T, c net.Conn, request string) string {
-	t.Helper()
-	go func() { _, _ = io.WriteString(c, request) }()
-	got, err := io.ReadAll(c)
-	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("reading the reply: %v", err)
-	}
-	_ = c.Close()
-	return string(got)
+func errorItem(message string) string {
+	return "3" + message + "\t\terror.host\t1\r\n.\r\n"
 }
 
-// TestRequestsAndReplies: where a request line ends, what is in it, and how a menu ends.
-func TestRequestsAndReplies(t *testing.T) {
-	handler := HandlerFunc(func(w ResponseWriter, r *Request) error {
-		switch r.Selector {
-		case "":
-			return errors.Join(w.WriteItem(menu.Info("hello")),
-				w.WriteItem(menu.Item{Type: '0', Label: "a", Selector: "/a"}))
-		case "/panic":
-			panic("oops")
-		}
-		return echoSelector(w, r)
-	})
-	synctest.Test(t, func(t *testing.T) {
-		p, stop := start(t, &Server{Host: "gopher.example", Port: 7070, Handler: handler})
-		for _, tt := range []struct{ request, want string }{
-			{"/a\n", "</a|>"},
-			{"/a\r\n", "</a|>"},
-			{"/a\r", "</a|>"},
-			{"/a\r\nrest is not a request\r\n", "</a|>"},
-			{"/a\n/b\n", "</a|>"},
-			{"/search\tsome words\r\n", "</search|some words>"},
-			{"\r\n", string(menu.Info("hello").AppendTo(nil)) +
-				"0a\t/a\tgopher.example\t7070\r\n.\r\n"},
-			{"/panic\n", "3Server error\t\terror.host\t1\r\n.\r\n"}, // of this request alone
-			{strings.Repeat("x", 4<<10), "3Request too long\t\terror.host\t1\r\n.\r\n"},
-			{strings.Repeat("x", 1<<20), "3Request too long\t\terror.host\t1\r\n.\r\n"},
-		} {
-			if got := ask(t, p.dial(), tt.request); got != tt.want {
-				t.Errorf("%.40q answered with %q, want %q", tt.request, got, tt.want)
-			}
-		}
-		stop()
-	})
-}
+var (
+	busyReply    = errorItem("Server busy")
+	tooManyReply = errorItem("Too many requests")
+	badRequest   = errorItem("Bad request")
+)
 
-// TestRequestDeadline: a client has as long as RequestTimeout, and no longer if it trickles.
-func TestRequestDeadline(t *testing.T) {
-	for name, more := range map[string]bool{"once": false, "trickling": true} {
-		synctest.Test(t, func(t *testing.T) {
-			p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
-			c := p.dial()
-			began := time.Now()
-			go func() {
-				for _, err := c.Write([]byte("robots.txt")); more &&
-					err == nil; _, err = c.Write([]byte("x")) {
-					time.Sleep(2 * time.Second)
-				}
-			}()
-			if got, _ := io.ReadAll(c); len(got) > 0 || time.Since(began) != DefaultRequestTimeout {
-				t.Errorf("%s: %q after %v", name, got, time.Since(began))
-			}
-			_ = c.Close()
-			time.Sleep(3 * time.Second) // the writer notices
-			stop()
-		})
-	}
-}
-
+// Clients read nothing of an error but its public text; the log has the cause.
 func TestErrorsTellStrangersNothing(t *testing.T) {
 	secret := &fs.PathError{Op: "open", Path: "/srv/secret/place", Err: fs.ErrPermission}
-	tests := map[string]error{
+	for want, err := range map[string]error{
 		"Not found: nothing here has that name": &Error{Kind: NotFound, Err: secret},
 		"Server error":                          secret,
 		"Server busy": fmt.Errorf("asking: %w",
 			&Error{Kind: Busy, Err: errors.New("disk /dev/sda1 on fire")}),
 		"Full": &Error{Message: "Full", Err: secret},
-	}
-	for want, err := range tests {
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			var log bytes.Buffer
-			s := &Server{
-				Handler: HandlerFunc(func(ResponseWriter, *Request) error { return err }),
-				Log:     slog.New(slog.NewTextHandler(&log, nil)),
-			}
-			p, stop := start(t, s)
-			if got := ask(t, p.dial(), "/x\n"); got != "3"+want+"\t\terror.host\t1\r\n.\r\n" {
+			var log lines
+			p, stop := start(t, &Server{Log: log.logger(),
+				Handler: HandlerFunc(func(ResponseWriter, *Request) error { return err })})
+			if got := ask(t, p.dial(), "/x\n"); got != errorItem(want) {
 				t.Errorf("%v: %q", err, got)
 			}
 			stop()
@@ -178,118 +171,119 @@ func TestErrorsTellStrangersNothing(t *testing.T) {
 	}
 }
 
-func TestDrain(t *testing.T) {
-	tests := []struct {
-		name     string
-		needs    time.Duration
-		want     string
-		stopped  time.Duration
-		handling bool
-	}{
-		{"finishes", 3 * time.Second, "done", 3 * time.Second, true},
-		{"too slow", time.Minute, "", DefaultDrainTimeout, true},
-		{"no request", 0, "", time.Second, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &Server{Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
-					select {
-					case <-time.After(tt.needs):
-					case <-r.Context().Done():
-						return &Error{Message: "", Err: errSilent}
-					}
-					_, err := io.WriteString(w, "done")
-					return err
-				})}
-				p, stop := start(t, s)
-				c := p.dial()
-				if tt.handling {
-					_, _ = io.WriteString(c, "/x\n")
+// TestRequestDeadline: a client has as long as RequestTimeout, and no longer if it trickles.
+func TestRequestDeadline(t *testing.T) {
+	for _, trickles := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p, stop := start(t, &Server{Handler: HandlerFunc(echoSelector)})
+			c := p.dial()
+			began := time.Now()
+			go func() {
+				_, err := io.WriteString(c, "robots.txt")
+				for trickles && err == nil {
+					time.Sleep(2 * time.Second)
+					_, err = io.WriteString(c, "x")
 				}
-				synctest.Wait()
-				begin := time.Now()
-				go stop()
-				got, _ := io.ReadAll(c)
-				got = bytes.TrimPrefix(got, ErrorBody(&Error{})) // the last word, if it still got out
-				if string(got) != tt.want || time.Since(begin) != tt.stopped {
-					t.Errorf("got %q after %v, want %q after %v", got, time.Since(begin),
-						tt.want, tt.stopped)
-				}
-				_ = c.Close()
-			})
+			}()
+			if got, _ := io.ReadAll(c); len(got) > 0 ||
+				time.Since(began) != DefaultRequestTimeout {
+				t.Errorf("trickles: %v: %q after %v", trickles, got, time.Since(began))
+			}
+			_ = c.Close()
+			time.Sleep(3 * time.Second) // the writer notices
+			stop()
 		})
 	}
 }
 
+// After a stop, replies have DrainTimeout to finish. A connection without a request is closed
+// after a second.
+func TestDrain(t *testing.T) {
+	for _, tt := range []struct {
+		needs, stopped time.Duration
+		want           string
+	}{
+		{3 * time.Second, 3 * time.Second, "done"},
+		{time.Minute, DefaultDrainTimeout, ""},
+		{0, time.Second, ""}, // no request
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, stop := start(t, &Server{Handler: HandlerFunc(func(w ResponseWriter,
+				r *Request) error {
+				select {
+				case <-time.After(tt.needs):
+				case <-r.Context().Done():
+					return &Error{Err: errSilent}
+				}
+				_, err := io.WriteString(w, "done")
+				return err
+			})})
+			c := p.dial()
+			if tt.needs > 0 {
+				send(c, "/x\n")
+			}
+			synctest.Wait()
+			begin := time.Now()
+			go stop()
+			got, _ := io.ReadAll(c)
+			text := strings.TrimPrefix(string(got), string(ErrorBody(&Error{}))) // the last word, if it still got out
+			if text != tt.want || time.Since(begin) != tt.stopped {
+				t.Errorf("got %q after %v, want %q after %v", got, time.Since(begin), tt.want,
+					tt.stopped)
+			}
+			_ = c.Close()
+		})
+	}
+}
+
+// A log line has every byte of a request quoted, and no address where there is none.
 func TestLogQuotesOutsideBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		p, stop := start(t, &Server{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		var log lines
+		p, stop := start(t, &Server{Log: log.logger(),
+			ShowIP: func(netip.Addr) string { return "somebody" }})
 		_ = ask(t, p.dial(), "/a b\xff\"=x\n")
 		_ = ask(t, p.dial(), "/\x1b[31m\n")
 		stop()
 		if out := log.String(); strings.Contains(out, "\x1b") || strings.Contains(out, "\xff") ||
-			strings.Count(out, "\n") != 2 {
-			t.Errorf("log: %q", log.String())
+			strings.Count(out, "\n") != 2 || strings.Count(out, "remote=- ") != 2 {
+			t.Errorf("log: %q", out)
 		}
 	})
 }
 
 func TestMux(t *testing.T) {
 	var m ServeMux
-	say := func(s string) HandlerFunc {
-		return func(w ResponseWriter, _ *Request) error {
-			_, err := io.WriteString(w, s)
+	for _, pattern := range []string{"/", "/a", "/dir/", "/dir/sub/"} {
+		m.Handle(pattern, HandlerFunc(func(w ResponseWriter, _ *Request) error {
+			_, err := io.WriteString(w, pattern)
 			return err
-		}
+		}))
 	}
-	m.Handle("/", say("root"))
-	m.Handle("/a", say("a"))
-	m.Handle("/dir/", say("dir"))
-	m.Handle("/dir/sub/", say("sub"))
 	m.Handle("/dir/sub/mine", HandlerFunc(func(ResponseWriter, *Request) error {
 		return fmt.Errorf("not for you: %w", ErrDeclined)
 	}))
-	for sel, want := range map[string]string{
-		"": "root", "/": "root", "/x": "root", "/a": "a", "a": "a", "/ab": "root",
-		"/dir": "dir", "dir/": "dir", "/dir/x": "dir", "/dir/sub": "sub", "/dir/sub/x": "sub",
-		"/dirt": "root", "/dir/sub/mine": "sub",
-	} {
-		var got strings.Builder
-		w := &recorder{Writer: &got}
-		if err := m.ServeGopher(w, &Request{RequestLine: reqOf(sel)}); err != nil ||
-			got.String() != want {
-			t.Errorf("%q went to %q (%v), want %q", sel, got.String(), err, want)
+	m.Handle("/q", atHand("at once"))
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := start(t, &Server{Handler: &m})
+		for sel, want := range map[string]string{
+			"": "/", "/": "/", "/x": "/", "/a": "/a", "a": "/a", "/ab": "/",
+			"/dir": "/dir/", "dir/": "/dir/", "/dir/x": "/dir/", "/dir/sub": "/dir/sub/",
+			"/dir/sub/x": "/dir/sub/", "/dirt": "/", "/dir/sub/mine": "/dir/sub/",
+		} {
+			if got := ask(t, p.dial(), sel+"\n"); got != want {
+				t.Errorf("%q went to %q, want %q", sel, got, want)
+			}
 		}
-	}
+		stop()
+	})
 
 	// The mux is Quick where the handler is.
-	m.Handle("/q", kept{Answer{Body: []byte("at once")}})
-	for sel, want := range map[string]string{"/q": "at once", "q": "at once",
-		"/a": "", "/none": ""} {
-		if a, ok := m.Quick(&Request{RequestLine: reqOf(sel)}); ok != (want != "") ||
-			string(a.Body) != want {
+	for sel, want := range map[string]string{"/q": "at once", "/a": "", "/none": ""} {
+		r := new(Request)
+		r.Selector = sel
+		if a, ok := m.Quick(r); ok != (want != "") || string(a.Body) != want {
 			t.Errorf("%s: %q, %v", sel, a.Body, ok)
 		}
 	}
-}
-
-// kept is a Quick handler with one answer to all.
-type kept struct{ answer Answer }
-
-func (k kept) Quick(*Request) (Answer, bool) {
-	return k.answer, true
-}
-func (k kept) ServeGopher(ResponseWriter, *Request) error { return ErrNotFound }
-
-type recorder struct{ io.Writer }
-
-func (r *recorder) WriteItem(it menu.Item) error {
-	_, err := r.Write(it.AppendTo(nil))
-	return err
-}
-
-func reqOf(sel string) selector.RequestLine {
-	return selector.RequestLine{Selector: sel}
 }
