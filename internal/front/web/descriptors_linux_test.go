@@ -50,22 +50,21 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 	_, err = tree.Snapshot(t.Context())
 	treetest.Must(t, err)
 	h := &gopher.Front{Host: &answer.Host{Site: tree, Cache: answer.NewCache(1 << 20)}}
-	w := newWeb(t, h)
+	all := ways(t, h)
 
 	round := func() {
-		var all sync.WaitGroup
-		for name, ask := range w.ways() {
-			all.Go(func() {
+		var asking sync.WaitGroup
+		for name, dial := range all {
+			asking.Go(func() {
 				for _, sel := range selectors {
+					request := sel + "\r\n"
+					if header, overHTTP := strings.CutPrefix(name, "HTTP "); overHTTP {
+						path, _, _ := strings.Cut(sel, "\t")
+						request = "GET /" + strings.TrimPrefix(path, "/") +
+							" HTTP/1.1\r\nHost: h\r\nConnection: close\r\n" + header + "\r\n\r\n"
+					}
 					for _, end := range []func(net.Conn){readsAll, leaves, resets} {
-						request := sel + "\r\n"
-						if strings.HasPrefix(name, "HTTP") {
-							request = "GET /" + strings.TrimPrefix(strings.SplitN(sel, "\t", 2)[0],
-								"/") + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
-							request += map[bool]string{true: "Accept: text/html\r\n\r\n",
-								false: "Range: bytes=100-300000\r\n\r\n"}[name == "HTTP page"]
-						}
-						c := ask()
+						c := dial()
 						_, _ = io.WriteString(c, request)
 						end(c)
 						_ = c.Close()
@@ -73,7 +72,7 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 				}
 			})
 		}
-		all.Wait()
+		asking.Wait()
 	}
 	round() // what is opened once for all stays
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -85,7 +84,7 @@ func TestDescriptorsAreClosedOnce(t *testing.T) {
 		var watching sync.WaitGroup
 		watching.Go(func() { ownFiles(t, stop) })
 		round()
-		w.breakOff(h)
+		breakOff(t, h)
 		close(stop)
 		watching.Wait()
 		closed := treetest.Eventually(func() bool { return descriptors(t) <= open })
@@ -108,15 +107,12 @@ func resets(c net.Conn) {
 
 // settled is how many descriptors are open when nothing is closed any more.
 func settled(t *testing.T) (open int) {
-	same := 0
-	treetest.Eventually(func() bool {
-		was := open
-		if open = descriptors(t); open != was {
-			same = 0
+	for same := 0; same < 20; same++ {
+		if now := descriptors(t); now != open {
+			open, same = now, 0
 		}
-		same++
-		return same > 20
-	})
+		time.Sleep(10 * time.Millisecond)
+	}
 	return open
 }
 
@@ -152,63 +148,52 @@ func ownFiles(t *testing.T, stop <-chan struct{}) {
 	}
 }
 
-// web is all that serves a handler.
-type web struct {
-	t              *testing.T
-	plain, proxied string // addresses
-	inetd          *server.Server
-}
-
-func newWeb(t *testing.T, h *gopher.Front) *web {
+// ways are the ways on which a request comes to a handler.
+func ways(t *testing.T, h *gopher.Front) map[string]func() net.Conn {
 	s := func() *server.Server {
 		return &server.Server{Handler: h, Host: "h", Port: 70, MaxConnsPerIP: -1,
 			RequestTimeout: time.Hour, LingerTimeout: time.Millisecond}
 	}
-	plain, proxied := s(), s()
-	withTLS(t)(&served{srv: plain})
-	plain.HTTP = serving(&Pages{Host: h.Host})
+	many, proxied, inetd := s(), s(), s()
+	withTLS(t)(&served{srv: many})
+	many.HTTP = serving(&Pages{Host: h.Host})
 	proxied.TrustProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-	return &web{t: t, plain: treetest.Serve(t, plain.Serve),
-		proxied: treetest.Serve(t, proxied.Serve), inetd: s()}
-}
-
-func (w *web) dial(addr string) net.Conn {
-	c, err := net.Dial("tcp", addr)
-	if errors.Is(err, syscall.ECONNRESET) { // the server has no room
-		c, _ = net.Pipe()
-		_ = c.Close()
-		return c
-	}
-	treetest.Must(w.t, err)
-	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
-	return c
-}
-
-// ways are the ways on which a request comes to a handler.
-func (w *web) ways() map[string]func() net.Conn {
-	plain := func() net.Conn { return w.dial(w.plain) }
+	addr, behind := treetest.Serve(t, many.Serve), treetest.Serve(t, proxied.Serve)
+	plain := func() net.Conn { return dial(t, addr) }
 	return map[string]func() net.Conn{
-		"plain": plain, "HTTP page": plain, "HTTP file": plain,
+		"plain": plain, "HTTP Accept: text/html": plain, "HTTP Range: bytes=100-300000": plain,
 		"TLS": func() net.Conn {
 			return tls.Client(plain(), &tls.Config{InsecureSkipVerify: true})
 		},
 		"proxy": func() net.Conn {
-			c := w.dial(w.proxied)
+			c := dial(t, behind)
 			_, _ = io.WriteString(c, "PROXY TCP4 192.0.2.1 198.51.100.1 1234 70\r\n")
 			return c
 		},
 		"inetd": func() net.Conn {
 			client, conn := net.Pipe()
 			_ = client.SetDeadline(time.Now().Add(2 * time.Minute))
-			go w.inetd.ServeConn(w.t.Context(), conn)
+			go inetd.ServeConn(t.Context(), conn)
 			return client
 		},
 	}
 }
 
+func dial(t *testing.T, addr string) net.Conn {
+	c, err := net.Dial("tcp", addr)
+	if errors.Is(err, syscall.ECONNRESET) { // the server has no room
+		c, _ = net.Pipe()
+		_ = c.Close()
+		return c
+	}
+	treetest.Must(t, err)
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
+	return c
+}
+
 // breakOff lets replies break off: on servers that have no room, that wait for
 // nobody, and that end.
-func (w *web) breakOff(h server.Handler) {
+func breakOff(t *testing.T, h server.Handler) {
 	selectors := []string{"/huge.bin\r\n", "/large.bin\r\n", "/latin1.txt\r\n",
 		"/to.bin\r\n", "/huge.bin"}
 	for _, s := range []*server.Server{
@@ -217,13 +202,13 @@ func (w *web) breakOff(h server.Handler) {
 	} {
 		s.Handler, s.LingerTimeout = h, time.Millisecond
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		treetest.Must(w.t, err)
+		treetest.Must(t, err)
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error)
 		go func() { ended <- s.Serve(ctx, l) }()
 		clients := make([]net.Conn, 40)
 		for i := range clients {
-			clients[i] = w.dial(l.Addr().String())
+			clients[i] = dial(t, l.Addr().String())
 			_, _ = io.WriteString(clients[i], selectors[i%len(selectors)])
 		}
 		if s.StallTimeout > 0 {
@@ -239,6 +224,6 @@ func (w *web) breakOff(h server.Handler) {
 		for _, c := range clients {
 			_ = c.Close()
 		}
-		treetest.Must(w.t, <-ended)
+		treetest.Must(t, <-ended)
 	}
 }

@@ -45,8 +45,7 @@ func TestPageIsKept(t *testing.T) {
 // browsers that remember the newer one, too.
 func TestOlderFileIsSent(t *testing.T) {
 	s := start(t, nil)
-	s.write("pic.png", "newer")
-	s.write("old.png", "older")
+	s.write("pic.png", "newer", "old.png", "older")
 	older := filepath.Join(s.dir, "old.png")
 	treetest.Must(t, os.Chtimes(older, time.Unix(1e9, 0), time.Unix(1e9, 0)))
 	res, body := s.get("/pic.png?raw")
@@ -82,33 +81,4 @@ func TestLargePageForMany(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-// What an author has drawn keeps its columns, with links in it; other lines are a list.
-func TestDrawnMenu(t *testing.T) {
-	s := start(t, nil)
-	s.write("drawn/gophermap",
-		"  /\\_/\\\n0  A cat\t/a.txt\n\nTo be or so as 1 of 10 is.\n0Plain\t/a.txt\n*** News of all and of everybody else here ***\n\nWelcome\n=======================\n0More\t/a.txt\n")
-	_, body := s.get("/drawn/")
-	for _, want := range []string{"<pre tabindex=\"0\">\n  /\\_/\\\n  <a href=\"/a.txt\">A cat</a>\n", `<p class="info">To be or so as 1 of 10 is.</p>`, "here ***</span></pre>", `<li><a href="/a.txt">Plain</a>`, "<p class=\"info\">Welcome</p>\n<hr>\n<ul>"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("without %q:\n%s", want, body)
-		}
-	}
-}
-
-// Pages have titles, and their directories, too.
-func TestTitles(t *testing.T) {
-	s := start(t, nil)
-	s.write("phlog/gophermap", "!My phlog\n*\n")
-	for path, want := range map[string]string{
-		"/phlog/2026-01-02.txt": `<a class="site" href="/">gopher.example</a>` + "\n" +
-			`<nav aria-label="Path"><ol><li><a href="/phlog/">My phlog</a></li>`,
-		"/phlog/": "<h1>My phlog</h1>", "/a.txt": "<h1>A text</h1>",
-		"/b%20c%2541%3F.txt": "<title>b c%41?.txt</title>",
-	} {
-		if _, body := s.get(path); !strings.Contains(body, want) {
-			t.Errorf("%s: without %q:\n%s", path, want, body)
-		}
-	}
 }

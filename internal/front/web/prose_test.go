@@ -1,7 +1,6 @@
 package web
 
 import (
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -61,22 +60,6 @@ func TestProse(t *testing.T) {
 	}
 	if !inPieces(strings.Repeat("+--", 20)).Wide || inPieces(long).Wide {
 		t.Error("what has to scroll is not known")
-	}
-}
-
-// Most of the manual is prose, and none of its tables.
-func TestProseOfManual(t *testing.T) {
-	for name, want := range map[string]bool{"manual/pubnix.txt": false,
-		"phlog/2026-09-06-why-gopher.txt": false, "tables/selectors.txt": true,
-		"tables/item-types.txt": true} {
-		text, err := os.ReadFile("../../../content/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := inPieces(string(text))
-		if p.Wide != want || len(p.Pieces) < 5 {
-			t.Errorf("%s: scrolls: %v, pieces: %d", name, p.Wide, len(p.Pieces))
-		}
 	}
 }
 
