@@ -23,22 +23,37 @@ func called(name string) callKey {
 	return callKey{cacheKey: cacheKey{selector: name}}
 }
 
-// nothing reports whether no place is taken and no client is remembered.
-func (l *Limiter) nothing() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	left := len(l.calls)
-	for _, p := range []*places{&l.small, &l.large} {
-		left += p.used + len(p.shares) + len(p.waiting)
-	}
-	return left == 0
+// limited runs a test of a Limiter, in which no place is taken and no client is remembered at
+// the end.
+func limited(t *testing.T, f func(*testing.T, *Limiter)) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		f(t, &l)
+		synctest.Wait()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		left := len(l.calls)
+		for _, p := range []*places{&l.small, &l.large} {
+			left += p.used + len(p.shares) + len(p.waiting)
+		}
+		if left > 0 {
+			t.Errorf("left: %+v", &l)
+		}
+	})
+}
+
+// making has something made for a client.
+func (l *Limiter) making(ctx context.Context, client int, name string, f func(*call) error) error {
+	_, err := l.made(ctx, from(client, 1), called(name), func(k *call) (*Value, error) {
+		return nil, f(k)
+	})
+	return err
 }
 
 // Of a hundred requests at once the first gets a making of its own, and all others
 // the next one, which began after they had arrived.
 func TestMadeOnceForAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l Limiter
+	limited(t, func(t *testing.T, l *Limiter) {
 		var times atomic.Int32
 		let := make(chan struct{})
 		f := func(*call) (*Value, error) {
@@ -65,33 +80,26 @@ func TestMadeOnceForAll(t *testing.T) {
 		all.Wait()
 		ask("3")
 		all.Wait()
-		if !l.nothing() {
-			t.Errorf("left: %+v", &l)
-		}
 	})
 }
 
 // A making is cancelled when the last request that waits for it is gone, and no
 // later request gets its result.
 func TestMakingEndsWithItsRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l Limiter
+	limited(t, func(t *testing.T, l *Limiter) {
 		var running atomic.Int32
-		f := func(k *call) (*Value, error) {
+		f := func(k *call) error {
 			running.Add(1)
 			defer running.Add(-1)
 			<-k.ctx.Done()
-			return nil, context.Cause(k.ctx)
+			return context.Cause(k.ctx)
 		}
 		var left []context.CancelFunc
 		ended := make(chan error, 4)
 		for range 4 { // one begins, three wait for the next
 			ctx, leave := context.WithCancel(t.Context())
 			left = append(left, leave)
-			go func() {
-				_, err := l.made(ctx, from(1, 1), called("d"), f)
-				ended <- err
-			}()
+			go func() { ended <- l.making(ctx, 1, "d", f) }()
 			synctest.Wait()
 		}
 		for i, leave := range []int{1, 0, 2, 3} {
@@ -105,9 +113,6 @@ func TestMakingEndsWithItsRequests(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
-		}
-		if !l.nothing() {
-			t.Errorf("left: %+v", &l)
 		}
 	})
 }
@@ -130,8 +135,7 @@ func TestPlaces(t *testing.T) {
 		{"large ones of many", 50, largeOne, largePlaces},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var l Limiter
+			limited(t, func(t *testing.T, l *Limiter) {
 				var now, most atomic.Int32
 				let := make(chan struct{})
 				var all sync.WaitGroup
@@ -157,19 +161,13 @@ func TestPlaces(t *testing.T) {
 					t.Errorf("%d at once, want %d", n, test.want)
 				}
 				if test.want < smallPlaces {
-					if _, err := l.made(t.Context(), from(99, 1), called("another's"),
-						func(k *call) (*Value, error) {
-							return nil, k.spend(small)
-						}); err != nil {
+					if err := l.making(t.Context(), 99, "another's", smallOne); err != nil {
 						t.Error(err)
 					}
 				}
 				close(let)
 				all.Wait()
 				synctest.Wait()
-				if !l.nothing() {
-					t.Errorf("left: %+v", &l)
-				}
 			})
 		})
 	}
@@ -177,18 +175,16 @@ func TestPlaces(t *testing.T) {
 
 // A making for several addresses begins in the first place that one of them may have.
 func TestAskersShareTheirTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l Limiter
+	limited(t, func(t *testing.T, l *Limiter) {
 		let := make(chan struct{})
 		ask := func(client int, name string) *atomic.Bool {
 			var begun atomic.Bool
 			go func() {
-				_, _ = l.made(t.Context(), from(client, 1), called(name),
-					func(*call) (*Value, error) {
-						begun.Store(true)
-						<-let
-						return nil, nil
-					})
+				_ = l.making(t.Context(), client, name, func(*call) error {
+					begun.Store(true)
+					<-let
+					return nil
+				})
 			}()
 			synctest.Wait()
 			return &begun
@@ -213,30 +209,26 @@ func TestAskersShareTheirTurns(t *testing.T) {
 // whoever asks for it, and so do those of an address.
 func TestHangingDirectoryHasAShare(t *testing.T) {
 	for _, spent := range []int{small, small + 1} {
-		synctest.Test(t, func(t *testing.T) {
-			var l Limiter
+		limited(t, func(t *testing.T, l *Limiter) {
 			disk := make(chan struct{})
 			var hanging atomic.Int32
 			var all sync.WaitGroup
 			for i := range 200 {
 				all.Go(func() {
-					_, _ = l.made(t.Context(), from(i, 1), called(fmt.Sprint("/dead/", i)),
-						func(k *call) (*Value, error) {
-							err := k.spend(spent)
-							hanging.Add(1)
-							<-disk
-							return nil, err
-						})
+					_ = l.making(t.Context(), i, fmt.Sprint("/dead/", i), func(k *call) error {
+						err := k.spend(spent)
+						hanging.Add(1)
+						<-disk
+						return err
+					})
 				})
 			}
 			synctest.Wait()
 			began := time.Now()
 			for i := range 100 {
-				_, err := l.made(t.Context(), from(1000+i, 1), called(fmt.Sprint("/alive/", i)),
-					func(k *call) (*Value, error) {
-						return nil, k.spend(spent)
-					})
-				must(t, err)
+				must(t, l.making(t.Context(), 1000+i, fmt.Sprint("/alive/", i), func(k *call) error {
+					return k.spend(spent)
+				}))
 			}
 			if took := time.Since(began); took > 0 { // the bubble's time
 				t.Errorf("others wait for %v", took)
@@ -247,10 +239,6 @@ func TestHangingDirectoryHasAShare(t *testing.T) {
 			}
 			close(disk)
 			all.Wait()
-			synctest.Wait()
-			if !l.nothing() {
-				t.Errorf("left: %+v", &l)
-			}
 		})
 	}
 }
@@ -258,24 +246,21 @@ func TestHangingDirectoryHasAShare(t *testing.T) {
 // TestFirstComeFirstServed: makings that wait get places in the order in which they came, as
 // far as their shares allow.
 func TestFirstComeFirstServed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l Limiter
+	limited(t, func(t *testing.T, l *Limiter) {
 		let := make(chan struct{})
 		var mu sync.Mutex
 		var order []string
 		var all sync.WaitGroup
 		ask := func(client int, name string) {
 			all.Go(func() {
-				_, err := l.made(t.Context(), from(client, 1), called(name),
-					func(k *call) (*Value, error) {
-						err := k.spend(small + 1)
-						mu.Lock()
-						order = append(order, name)
-						mu.Unlock()
-						<-let
-						return nil, err
-					})
-				if err != nil {
+				if err := l.making(t.Context(), client, name, func(k *call) error {
+					err := k.spend(small + 1)
+					mu.Lock()
+					order = append(order, name)
+					mu.Unlock()
+					<-let
+					return err
+				}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -299,13 +284,9 @@ func TestFirstComeFirstServed(t *testing.T) {
 // What a making may take is bounded: bytes, time, and what slow readers hold of what
 // was made; and a making that was left behind takes no place.
 func TestBudgets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l Limiter
+	limited(t, func(t *testing.T, l *Limiter) {
 		made := func(f func(k *call) error) error {
-			_, err := l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) {
-				return nil, f(k)
-			})
-			return err
+			return l.making(t.Context(), 1, "x", f)
 		}
 		if err := made(func(k *call) error {
 			return k.spend(maxSpent + 1)
@@ -318,17 +299,17 @@ func TestBudgets(t *testing.T) {
 		}); !errors.Is(err, errTime) {
 			t.Errorf("time: %v", err)
 		}
-		hang := func(k *call) (*Value, error) {
+		hang := func(k *call) error {
 			_ = k.spend(small + 1)
 			<-k.ctx.Done()
-			return nil, k.ctx.Err()
+			return k.ctx.Err()
 		}
 		var all sync.WaitGroup
 		var waits atomic.Int32
 		for i := range 3 * largePlaces {
 			all.Go(func() {
 				began := time.Now()
-				if _, err := l.made(t.Context(), from(i, 1), called(fmt.Sprint(i)),
+				if err := l.making(t.Context(), i, fmt.Sprint(i),
 					hang); errors.Is(err, errWait) && time.Since(began) == maxWait {
 					waits.Add(1)
 				}
@@ -340,8 +321,8 @@ func TestBudgets(t *testing.T) {
 		var late *call
 		_ = made(func(k *call) error { late = k; return nil })
 		synctest.Wait()
-		if err := late.spend(small + 1); !errors.Is(err, context.Canceled) || !l.nothing() {
-			t.Errorf("left behind: %v, %+v", err, &l)
+		if err := late.spend(small + 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("left behind: %v", err)
 		}
 	})
 	var l Limiter

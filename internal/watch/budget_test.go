@@ -81,24 +81,6 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 	}
 }
 
-// TestRenameTakesAllBelowAlong renames a directory with others in it: those are
-// watched under their new names, and not under the old ones.
-func TestRenameTakesAllBelowAlong(t *testing.T) {
-	t.Parallel()
-	root := makeTree(t, "a/b/c", "d")
-	w := &Watcher{Root: root, Poll: -1}
-	m := newMirror(root)
-	run(t, w, m)
-	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "d", "e")))
-	must(t, os.MkdirAll(filepath.Join(root, "a", "b"), 0o755))
-	treetest.Until(t, "both are watched", func() bool {
-		return w.watched("d/e/b/c") && w.watched("a/b") && !w.watched("a/b/c")
-	})
-	write(t, filepath.Join(root, "d/e/b/c/f"), "1")
-	write(t, filepath.Join(root, "a/b/f"), "1")
-	treetest.Until(t, "changes in both are found", m.fresh)
-}
-
 // logged is a log that tests look into.
 type logged struct {
 	mu  sync.Mutex

@@ -52,6 +52,8 @@ func (c *touches) after(t *testing.T, what string, f func() error) {
 
 func init() { syscall.Umask(0o022) } // a test sets other modes than these
 
+// TestBatches: after each change a batch names the directories in which there may be something
+// new, and no others; Touch was called.
 func TestBatches(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -105,8 +107,9 @@ func TestBatches(t *testing.T) {
 			root := makeTree(t, "a/b", "../out/deep", ".git/refs")
 			write(t, filepath.Join(root, "a", "f"), "1")
 			m := newMirror(root)
-			run(t, &Watcher{Root: root, Poll: -1}, m)
-			must(t, c.do(root))
+			var seen touches
+			run(t, &Watcher{Root: root, Poll: -1, Touch: seen.touch}, m)
+			seen.after(t, c.name, func() error { return c.do(root) })
 			treetest.Until(t, fmt.Sprintf("%+v", c.want), func() bool {
 				return alike(union(m.batches()[1:]), c.want)
 			})
@@ -171,32 +174,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestWatched(t *testing.T) {
-	root := makeTree(t, "a/b", ".git/refs")
-	must(t, os.Symlink("a", filepath.Join(root, "link")))
-	w := &Watcher{Root: root}
-	if w.watched(".") {
-		t.Error("watched before Run")
-	}
-	run(t, w, newMirror(root))
-	for dir, want := range map[string]bool{
-		".": true, "a": true, "a/b": true,
-		".git": false, ".git/refs": false, "link": false, "link/b": false, "none": false, "": false,
-	} {
-		if got := w.watched(dir); got != want {
-			t.Errorf("Watched(%q) = %v, want %v", dir, got, want)
-		}
-	}
-	must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
-	treetest.Until(t, "new is watched", func() bool { return w.watched("new") })
-	must(t, os.Remove(filepath.Join(root, "new")))
-	treetest.Until(t, "new is not watched", func() bool { return !w.watched("new") })
-	must(t, os.Rename(filepath.Join(root, "a"), filepath.Join(root, "c")))
-	treetest.Until(t, "c/b is watched, a/b is not", func() bool {
-		return w.watched("c/b") && !w.watched("a/b")
-	})
-}
-
 // TestTouchAtOnce changes a file while Changed is busy: Touch does not wait.
 func TestTouchAtOnce(t *testing.T) {
 	root := makeTree(t, "a")
@@ -220,26 +197,6 @@ func TestTouchAtOnce(t *testing.T) {
 	cancel()
 	close(release)
 	must(t, <-ended)
-}
-
-// TestTouchMode closes a directory, and what is below it is new.
-func TestTouchMode(t *testing.T) {
-	root := makeTree(t, "a/b")
-	var seen touches
-	m := newMirror(root)
-	run(t, &Watcher{Root: root, Poll: -1, Touch: seen.touch}, m)
-	seen.after(t, "new times of a directory", func() error {
-		return os.Chtimes(filepath.Join(root, "a"), time.Now(), time.Unix(1, 0))
-	})
-	seen.after(t, "the mode of a directory", func() error {
-		return os.Chmod(filepath.Join(root, "a"), 0o700)
-	})
-	treetest.Until(t, "what is below is read", func() bool {
-		return slices.Contains(union(m.batches()[1:]).Dirs, "a/b")
-	})
-	if union(m.batches()[1:]).All {
-		t.Error("the mode of one directory has everything read")
-	}
 }
 
 func TestPath(t *testing.T) {

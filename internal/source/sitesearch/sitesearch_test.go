@@ -1,4 +1,4 @@
-package sitesearch
+package sitesearch_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
+	"github.com/gophd/gophd/internal/source/sitesearch"
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -32,16 +33,16 @@ var tree = map[string]string{
 }
 
 type fixture struct {
-	*Searcher
+	*sitesearch.Searcher
 	t    *testing.T
 	dir  string
 	home string // of users
 }
 
 // open serves a tree and waits until its index was built.
-func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixture {
+func open(t *testing.T, files map[string]string, change func(*sitesearch.Searcher)) *fixture {
 	t.Helper()
-	f := &fixture{t: t, dir: t.TempDir(), home: t.TempDir(), Searcher: &Searcher{}}
+	f := &fixture{t: t, dir: t.TempDir(), home: t.TempDir(), Searcher: &sitesearch.Searcher{}}
 	for name, text := range files {
 		f.write(name, text)
 	}
@@ -58,7 +59,7 @@ func open(t *testing.T, files map[string]string, change func(*Searcher)) *fixtur
 	f.Site = s
 	treetest.Must(t, f.Open(t.Context()))
 	treetest.Run(t, s.Run, f.Run)
-	f.until("the index is built", f.ready.Load)
+	f.until("the index is built", f.complete)
 	return f
 }
 
@@ -76,6 +77,11 @@ func (f *fixture) write(name, text string) {
 func (f *fixture) until(what string, so func() bool) {
 	f.t.Helper()
 	treetest.Until(f.t, what, so)
+}
+
+func (f *fixture) complete() bool {
+	_, complete := f.Progress()
+	return complete
 }
 
 type recorder struct{ bytes.Buffer }
@@ -155,7 +161,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSearchAll(t *testing.T) {
-	f := open(t, tree, func(s *Searcher) { s.SearchAll = true })
+	f := open(t, tree, func(s *sitesearch.Searcher) { s.SearchAll = true })
 	if got := f.found("secret"); got != "0/phlog/draft.txt" {
 		t.Errorf("with -search-all: %q", got)
 	}
@@ -204,7 +210,7 @@ func TestMemory(t *testing.T) {
 		}
 		files[fmt.Sprintf("%02d.txt", i)] = b.String()
 	}
-	f := open(t, files, func(s *Searcher) { s.Memory = 1 << 17 })
+	f := open(t, files, func(s *sitesearch.Searcher) { s.Memory = 1 << 17 })
 	if _, left := f.Counts(); left == 0 ||
 		f.found("w0x1") != "0/00.txt" && f.found("w1x1") != "0/01.txt" {
 		t.Errorf("left out %d", left)
@@ -217,25 +223,17 @@ func TestMemory(t *testing.T) {
 // TestDeniedIsNotLeftOut: what a new policy denies does not count as what found no room,
 // though nothing in its directory has changed, as when its annotation cannot be read.
 func TestDeniedIsNotLeftOut(t *testing.T) {
-	f := &fixture{t: t, dir: t.TempDir(), Searcher: &Searcher{}}
-	f.write("d/a.txt", "aardvark\n")
-	f.write("d/e/b.txt", "aardvark\n")
-	f.write("other/c.txt", "badger\n")
-	var err error
-	f.Site, err = site.Open(f.dir, site.Config{Files: true, Reloaded: func(site.Reload) {
-		f.Reloaded()
-	}})
-	treetest.Must(t, err)
-	treetest.Must(t, f.Open(t.Context()))
-	treetest.Run(t, f.Site.Run, f.Run)
-	f.until("the index is built", f.ready.Load)
+	f := open(t, map[string]string{"d/a.txt": "aardvark\n", "d/e/b.txt": "aardvark\n",
+		"other/c.txt": "badger\n"}, nil)
 	f.write(".robots", "User-agent: *\nDisallow: /d/\n")
 	f.until("d is denied", func() bool {
-		return f.found("aardvark") == "" && f.index.Stats().Texts == 3
+		texts, _ := f.Counts()
+		return f.found("aardvark") == "" && texts == 3
 	})
 	f.write("other/.robots", "User-agent: *\nDisallow: /c.txt\n")
 	f.until("a text is denied", func() bool {
-		return f.found("badger") == "" && f.index.Stats().Texts == 2
+		texts, _ := f.Counts()
+		return f.found("badger") == "" && texts == 2
 	})
 	if _, left := f.Counts(); left != 0 {
 		t.Errorf("%d texts are said to be left out", left)
@@ -264,13 +262,13 @@ func TestPolicyVisits(t *testing.T) {
 	}
 	deny(7)
 	deny(8) // after this, nothing is left to do from the start
-	before := f.looked.Load()
+	before, _ := f.Progress()
 	deny(9)
 	f.until("the other is allowed again", func() bool {
 		return f.found("wombat in:many/8") == "0/many/8/x.txt"
 	})
-	if n := f.looked.Load() - before; n > 15 {
-		t.Errorf("%d directories were looked at", n)
+	if n, _ := f.Progress(); n > before+15 {
+		t.Errorf("%d directories were looked at", n-before)
 	}
 }
 
@@ -327,10 +325,10 @@ func TestFS(t *testing.T) {
 	for name, text := range tree {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	f := &fixture{t: t, Searcher: &Searcher{Site: site.FS(files, site.Config{Files: true})}}
+	f := &fixture{t: t, Searcher: &sitesearch.Searcher{Site: site.FS(files, site.Config{Files: true})}}
 	treetest.Must(t, f.Open(t.Context()))
 	treetest.Run(t, f.Site.Run, f.Run)
-	f.until("the index is built", f.ready.Load)
+	f.until("the index is built", f.complete)
 	if got := f.found("boiled"); got != "0/phlog/one.txt" {
 		t.Errorf("found %q", got)
 	}
