@@ -408,18 +408,3 @@ func treeNames(t *testing.T, root string) string {
 	}))
 	return b.String()
 }
-
-// TestDoctorPrints: two lines for a fault, without colours off a terminal.
-func TestDoctorPrints(t *testing.T) {
-	dir := treeOf(t, map[string]string{"a.txt": "a", "phlog/.Robots": "Disallow: /\n"})
-	out, _, status := gophd("doctor", "-only", "annotations", dir)
-	want := "\n  type: mv " + dir + "/phlog/.Robots " + dir + "/phlog/.robots\n"
-	if status != exit.No || !strings.HasPrefix(out, "fault: annotations: phlog/.Robots: ") ||
-		!strings.HasSuffix(out, want) {
-		t.Errorf("status %d:\n%s", status, out)
-	}
-	if _, errs, status := gophd("doctor", "-only", "nonsense"); status != exit.Usage ||
-		!strings.Contains(errs, "one of unit, settings, ") {
-		t.Errorf("status %d: %s", status, errs)
-	}
-}

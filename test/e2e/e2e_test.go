@@ -68,6 +68,14 @@ func serveUnder(t *testing.T, words []string, root string, flags ...string) *dae
 	return d
 }
 
+// serveFronts starts a gophd that serves all protocols, and returns their addresses.
+func serveFronts(t *testing.T, root string, flags ...string) (harness.Fronts, *harness.Daemon) {
+	t.Helper()
+	at, all := harness.AllFronts(t, t.TempDir())
+	d := harness.Start(t, append(append(all, "-root", root, "-host", "127.0.0.1"), flags...)...)
+	return at, d
+}
+
 // begin sends text, and lets the caller read the reply.
 func (d *daemon) begin(text string) *net.TCPConn {
 	d.t.Helper()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,8 +23,7 @@ type crowd struct {
 func newCrowd(t *testing.T, flags ...string) crowd {
 	t.Helper()
 	root := tree(t, map[string]string{".robots": "Disallow: /private/\n", "a.txt": "a\n"})
-	at, all := harness.AllFronts(t, filepath.Join(t.TempDir(), "tls"))
-	d := harness.Start(t, append(append(all, "-root", root), flags...)...)
+	at, d := serveFronts(t, root, flags...)
 	return crowd{t, at, d.Ask("robots.txt")}
 }
 

@@ -1,13 +1,10 @@
 package e2e_test
 
 import (
-	"bufio"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -61,39 +58,6 @@ func TestLogOnTerminal(t *testing.T) {
 		}
 	}
 	t.Logf("\n%s", plain)
-}
-
-// TestLogInJournal: where standard error is the journal's, each line has its priority.
-func TestLogInJournal(t *testing.T) {
-	root := tree(t, map[string]string{"phlog/.robots": "Dissallow: /x\n"})
-	script := `JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"`
-	cmd := exec.Command("sh", "-c", script, "sh", harness.Program(t), "-root", root,
-		"-listen", "127.0.0.1:0")
-	stderr, err := cmd.StderrPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	missing := []string{"<6>serving " + root, "<3>phlog/.robots:1: "}
-	lines := bufio.NewScanner(stderr)
-	for len(missing) > 0 && lines.Scan() {
-		missing = slices.DeleteFunc(missing, func(begin string) bool {
-			return strings.HasPrefix(lines.Text(), begin)
-		})
-	}
-	if len(missing) > 0 {
-		t.Errorf("the journal has no line that begins with %q", missing)
-	}
-}
-
-// TestStartFailsInJournal: why gophd does not start, and what to do, are errors in the journal.
-func TestStartFailsInJournal(t *testing.T) {
-	script := `JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"`
-	cmd := exec.Command("sh", "-c", script, "sh", harness.Program(t), "-root",
-		filepath.Join(t.TempDir(), "hole"), "-listen", "127.0.0.1:0")
-	said, err := cmd.CombinedOutput()
-	if !regexp.MustCompile(`^<3>gophd: opening .*\n<3>gophd: hint: make it .*\n$`).Match(said) {
-		t.Errorf("%v\n%s", err, said)
-	}
 }
 
 // TestGetOnTerminal: a text that would command the terminal is shown; into a pipe

@@ -43,7 +43,8 @@ func wantUnit(t *testing.T, name string, directives map[string]string) {
 	}
 }
 
-func TestServiceUnit(t *testing.T) {
+// TestUnits: what the units must have, and what they shut off.
+func TestUnits(t *testing.T) {
 	wantUnit(t, "gophd.service", map[string]string{
 		"Unit.Requires": "gophd.socket", "Unit.After": "gophd.socket",
 		"Service.Type": "notify", "Service.WatchdogSec": "30", "Service.Restart": "on-failure",
@@ -71,6 +72,16 @@ func TestServiceUnit(t *testing.T) {
 		"Service.SystemCallArchitectures": "native",
 		"Service.SystemCallFilter":        "~@privileged @resources",
 	})
+
+	// The key is handed over by systemd, so that nobody else can read it.
+	for _, name := range []string{"gophd.crt", "gophd.key"} {
+		wantUnit(t, "gophd.service", map[string]string{"Service.LoadCredential": name})
+	}
+	wantUnit(t, "gophd-users.conf",
+		map[string]string{"Service.ProtectHome": "read-only", "Service.PrivateUsers": "no"})
+	wantUnit(t, "gophd-port.conf", map[string]string{"Socket.ListenStream": "7070"})
+	wantUnit(t, "gophd.socket", map[string]string{"Socket.ListenStream": "70",
+		"Socket.Accept": "no", "Install.WantedBy": "sockets.target"})
 }
 
 // TestFrontSockets: gophd knows a socket's protocol by its name, and a package that goes
@@ -101,22 +112,6 @@ func TestUnitAllowsTheSandbox(t *testing.T) {
 			t.Errorf("SystemCallFilter lacks %s", call)
 		}
 	}
-}
-
-// The key is handed over by systemd, so that nobody else can read it.
-func TestUnitLoadsTheKey(t *testing.T) {
-	for _, name := range []string{"gophd.crt", "gophd.key"} {
-		wantUnit(t, "gophd.service", map[string]string{"Service.LoadCredential": name})
-	}
-}
-
-func TestSocketUnit(t *testing.T) {
-	wantUnit(t, "gophd-users.conf",
-		map[string]string{"Service.ProtectHome": "read-only", "Service.PrivateUsers": "no"})
-	wantUnit(t, "gophd-port.conf", map[string]string{"Socket.ListenStream": "7070"})
-	wantUnit(t, "gophd.socket", map[string]string{
-		"Socket.ListenStream": "70", "Socket.Accept": "no", "Install.WantedBy": "sockets.target",
-	})
 }
 
 // TestUnitsAnalyzed lets systemd judge, where it is installed.

@@ -412,23 +412,3 @@ func TestHintsOfLines(t *testing.T) {
 		}
 	}
 }
-
-// TestHintsOfCommands: a command in a map that no file is has the script to write in its hint.
-func TestHintsOfCommands(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "=prog\n=figlet hi\n=uptime\n",
-		"prog": "#!/bin/sh\n"})
-	_, r := findings(t, dir, Options{})
-	const runs = "gophd -fastcgi menus=SOCKET runs it"
-	want := []string{runs,
-		"printf '%s\\n' '#!/bin/sh' 'figlet hi' >./figlet.sh && chmod +x ./figlet.sh; write \"=figlet.sh\", and " + runs,
-		"printf '%s\\n' '#!/bin/sh' uptime >./uptime.sh && chmod +x ./uptime.sh; write \"=uptime.sh\", and " + runs}
-	for i, d := range r.Findings {
-		if i >= len(want) || d.Hint != want[i] {
-			t.Errorf("%s: %s", d.Place(), d.Hint)
-		}
-	}
-	if len(r.Findings) != len(want) {
-		t.Errorf("got %v", r.Findings)
-	}
-}

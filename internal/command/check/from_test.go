@@ -13,18 +13,12 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 )
 
-// moved returns what -from says about a configuration.
-func moved(t *testing.T, server, text string) string {
+// moved returns what -from says about a configuration, and whether it understands all.
+func moved(t *testing.T, server, text string) (string, bool, error) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "conf")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := translate(server, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"conf": text})
+	return translate(server, filepath.Join(dir, "conf"))
 }
 
 func TestFrom(t *testing.T) {
@@ -55,7 +49,8 @@ func TestFrom(t *testing.T) {
 			"-host g.example -root /g -listen '[::1]:7070' -log-ips none",
 			"GOPHD_HOST=g.example\nGOPHD_ROOT=/g\nGOPHD_LOG_IPS=none\n"},
 	} {
-		got := moved(t, test.server, test.text)
+		got, _, err := moved(t, test.server, test.text)
+		must(t, err)
 		if want := "gophd " + test.flags + "\n\nIn /etc/default/gophd:\n\n" + test.settings +
 			"\nUnits"; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.text, got, want)
@@ -65,8 +60,9 @@ func TestFrom(t *testing.T) {
 
 // What has no counterpart is named with its line; units are made for what needs them.
 func TestFromUnits(t *testing.T) {
-	got := moved(t, "Gophernicus",
+	got, _, err := moved(t, "Gophernicus",
 		"# Options\nOPTIONS=\"-r /home/ann/hole -nu -nd -p 7070 --shiny -w 70 -f /filters\"\n")
+	must(t, err)
 	for _, want := range []string{
 		"\nconf:2: --shiny: gophd has no counterpart\n",
 		"\nconf:2: -w 70: there is nothing like them\n",
@@ -120,9 +116,7 @@ func TestFromForms(t *testing.T) {
 		{"gmid", "server \"g.example\" {\n\troot \"/srv/g\"\n\tsparkle 7\n}\n",
 			"-host g.example -root /srv/g -gemini :1965", false},
 	} {
-		file := filepath.Join(t.TempDir(), "conf")
-		must(t, os.WriteFile(file, []byte(test.text), 0o644))
-		got, understood, err := translate(test.server, file)
+		got, understood, err := moved(t, test.server, test.text)
 		if err != nil || !strings.HasPrefix(got, "gophd "+test.flags+"\n\n") ||
 			understood != test.understood || !strings.Contains(got, ": read: ") ||
 			strings.Contains(got, "Not understood:") == understood {
@@ -132,10 +126,8 @@ func TestFromForms(t *testing.T) {
 	}
 	for _, text := range []string{"nothing at all here\n", "",
 		"[Unit]\nDescription=Another\nExecStart=/usr/bin/other -h x\n"} {
-		file := filepath.Join(t.TempDir(), "conf")
-		must(t, os.WriteFile(file, []byte(text), 0o644))
 		var e *exit.CommandError
-		if got, _, err := translate("gophernicus", file); !errors.As(err, &e) ||
+		if got, _, err := moved(t, "gophernicus", text); !errors.As(err, &e) ||
 			e.Status != exit.No {
 			t.Errorf("%q: %v\n%s", text, err, got)
 		}

@@ -79,7 +79,7 @@ func TestSite(t *testing.T) {
 // the same.
 func TestMenuPrograms(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "=figlet -f 'big' hi\n=prog\n",
+	write(t, dir, map[string]string{"gophermap": "=figlet -f 'big' hi\n=prog\n=uptime\n",
 		"prog": "#!/bin/sh\n", "d/gophermap": "#!/bin/sh\n", "e/index.dcgi": "", "x.cgi": "",
 		"cgi-bin/y": "", "f/gophermap": "1M\tm?x\n7S\t/cgi-bin/y?z\n", "f/m": "#!/bin/sh\n"})
 	rule, err := programs.ParseRule("menus=/run/s")
@@ -87,19 +87,22 @@ func TestMenuPrograms(t *testing.T) {
 	got, r := findings(t, dir, Options{Programs: []programs.Mapping{rule}})
 	if want := []string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM f/gophermap:1",
 		"error MENU-PROGRAM f/gophermap:2", "error MENU-PROGRAM gophermap:1",
-		"error MENU-PROGRAM x.cgi"}; !slices.Equal(got, want) {
+		"error MENU-PROGRAM gophermap:3", "error MENU-PROGRAM x.cgi"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if want := `printf '%s\n' '#!/bin/sh' 'figlet -f '\''big'\'' hi' >./figlet.sh && chmod +x ./figlet.sh; write "=figlet.sh", and gophd -fastcgi menus=SOCKET runs it`; r.Findings[3].Hint != want {
-		t.Errorf("%s", r.Findings[3].Hint)
+	for i, want := range []string{
+		"gophd -fastcgi /cgi-bin=SOCKET",
+		"gophd -fastcgi /f/m=SOCKET",
+		"gophd -fastcgi /cgi-bin=SOCKET",
+		`printf '%s\n' '#!/bin/sh' 'figlet -f '\''big'\'' hi' >./figlet.sh && chmod +x ./figlet.sh; write "=figlet.sh", and gophd -fastcgi menus=SOCKET runs it`,
+		`printf '%s\n' '#!/bin/sh' uptime >./uptime.sh && chmod +x ./uptime.sh; write "=uptime.sh", and gophd -fastcgi menus=SOCKET runs it`,
+		"gophd -fastcgi '*.cgi=SOCKET'",
+	} {
+		if got := r.Findings[i].Hint; got != want {
+			t.Errorf("%s: %s", r.Findings[i].Place(), got)
+		}
 	}
-	if r.Findings[0].Hint != "gophd -fastcgi /cgi-bin=SOCKET" ||
-		r.Findings[1].Hint != "gophd -fastcgi /f/m=SOCKET" ||
-		r.Findings[2].Hint != r.Findings[0].Hint ||
-		r.Findings[4].Hint != "gophd -fastcgi '*.cgi=SOCKET'" {
-		t.Errorf("%v", r.Findings)
-	}
-	if got, _ := findings(t, dir, Options{}); len(got) != 8 {
+	if got, _ := findings(t, dir, Options{}); len(got) != 9 {
 		t.Errorf("without: %q", got)
 	}
 }

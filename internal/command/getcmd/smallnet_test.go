@@ -120,10 +120,8 @@ func TestOtherProtocols(t *testing.T) {
 		{"finger://" + finger, "all\r\n", exit.OK},
 		{"finger://" + finger + "/ann", "Ann\r\n", exit.OK},
 		{"finger://" + finger + "/ann%0d%0abob", "", exit.Usage},
-		{"finger://ann@" + finger + "/", "", exit.Usage},
 		{"gemini:///x", "", exit.Usage},
 		{"spartan://" + spartan + "/?" + strings.Repeat("x", 1025), "", exit.Usage},
-		{"ftp://" + gemini + "/", "", exit.Usage},
 	} {
 		got, err := get(t, test.url, nil)
 		if got != test.want || statusOf(err) != test.status {
@@ -135,11 +133,6 @@ func TestOtherProtocols(t *testing.T) {
 		g.Raw = true
 	}); got != "51 Not found: nothing here has that name\r\n" || err != nil {
 		t.Errorf("raw: %q, %v", got, err)
-	}
-	if got, err := get(t, "gemini://"+gemini, func(g *Get) {
-		g.MaxSize = 19
-	}); statusOf(err) != exit.Failure {
-		t.Errorf("more than -max-size: %q, %v", got, err)
 	}
 }
 

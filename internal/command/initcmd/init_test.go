@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/site"
 )
 
 func TestInit(t *testing.T) {
@@ -21,20 +20,6 @@ func TestInit(t *testing.T) {
 	if want := "made 8 files in " + dir + "\ntry: gophd -listen :7070 " + dir +
 		"\n"; out.String() != want {
 		t.Errorf("said %q, want %q", &out, want)
-	}
-	snap, err := site.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{"Disallow: /phlog/drafts", "Crawl-delay: 5\n"} {
-		if !strings.Contains(string(snap.Robots), line) {
-			t.Errorf("robots.txt has no %q:\n%s", line, snap.Robots)
-		}
-	}
-	for _, r := range snap.Compiled.Reports() {
-		if r.Severity != "notice" {
-			t.Errorf("an example with a report: %+v", r)
-		}
 	}
 	for _, name := range []string{"gophermap", "about.txt", ".robots", "phlog/.robots",
 		"phlog/gophermap", "phlog/2026-11-21-first.txt", "phlog/2026-11-22-second.txt",
@@ -61,9 +46,5 @@ func TestInit(t *testing.T) {
 	}
 	if want := "2026-11-22 How to write the next post /phlog/2026-11-22-second.txt|2026-11-21 The first post /phlog/2026-11-21-first.txt|Back to the start /"; strings.Join(links, "|") != want {
 		t.Errorf("the posts are %q, want %q", links, want)
-	}
-	if err := Init(&out, []string{dir}, time.Now()); err == nil ||
-		!strings.Contains(err.Error(), "not empty") {
-		t.Errorf("a second time: %v", err)
 	}
 }

@@ -37,13 +37,8 @@ func TestManual(t *testing.T) {
 	}
 }
 
-func TestManualDirectory(t *testing.T) {
-	m := &Manual{Dir: true, Out: &strings.Builder{}}
-	var e *exit.CommandError
-	if err := m.Run(nil); !errors.As(err, &e) || e.Status != exit.No ||
-		!strings.Contains(e.Hint, "-unpack") {
-		t.Errorf("%v", err)
-	}
+// TestUnpack: the pages are written into a directory.
+func TestUnpack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pages")
 	if err := (&Manual{Unpack: dir, Out: &strings.Builder{}}).Run(nil); err != nil {
 		t.Fatal(err)

@@ -109,20 +109,13 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
+// TestRun: a fault is a status and a grade for programs; what cannot be asked is an error.
 func TestRun(t *testing.T) {
-	address := treetest.Conns(t, tidy)
+	address := treetest.Conns(t, func(c net.Conn) { _, _ = io.WriteString(c, "hello\n") })
 	var out strings.Builder
-	w := &Wire{Timeout: time.Second, Out: &out}
-	if err := w.Run(t.Context(), []string{address, address}); err != nil ||
-		strings.Count(out.String(), "\n") != len(probes)+2 ||
-		!strings.HasPrefix(out.String(), "| request | by | 127.") {
-		t.Errorf("%v\n%s", err, out.String())
-	}
-	out.Reset()
-	w.JSON = true
-	if err := w.Run(t.Context(), []string{treetest.Conns(t, func(c net.Conn) {
-		_, _ = io.WriteString(c, "hello\n")
-	})}); !errors.Is(err, exit.ErrNo) || !strings.Contains(out.String(), `"grade": "wrong"`) {
+	w := &Wire{Timeout: time.Second, Out: &out, JSON: true}
+	if err := w.Run(t.Context(), []string{address}); !errors.Is(err, exit.ErrNo) ||
+		!strings.Contains(out.String(), `"grade": "wrong"`) {
 		t.Errorf("%v\n%.200s", err, out.String())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
