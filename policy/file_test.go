@@ -43,6 +43,8 @@ func TestLines(t *testing.T) {
 			"Disallow: /a*b\n",
 		"Disallow: /a%1Db/\n":         "Disallow: /a%1Db/\n" + veronica + "Disallow: /a*b/\n",
 		"Disallow: /x\nAllow: /x y\n": "Allow: /x%20y\nDisallow: /x\n",
+		"User-agent: Foo bar\nUser-agent: Foo (x)\nDisallow: /a\n": "Disallow: /.robots\n\n" +
+			"User-agent: Foo bar\nUser-agent: Foo\nDisallow: /a\n",
 	} {
 		if got := string(compileOf(map[string]string{".robots": text}).File()); got != header+
 			"\nUser-agent: *\n"+want {

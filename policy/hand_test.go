@@ -42,8 +42,11 @@ func TestHandWritten(t *testing.T) {
 		"\nSitemap: gopher://x/\nSitemap: gopher://h/0/sitemap.xml\n") {
 		t.Errorf("with a sitemap the file is %q", got)
 	}
+	both := more
+	both.Sitemaps = listed.Sitemaps
 	for name, in := range map[string]Input{
-		"a sitemap": listed,
+		"a sitemap":               listed,
+		"a program and a sitemap": both,
 		"another annotation": inputOf(map[string]string{"robots.txt": text,
 			"d/.robots": "Disallow: /x\n"}),
 		"an annotation beside it": inputOf(map[string]string{"robots.txt": text,
@@ -58,10 +61,9 @@ func TestHandWritten(t *testing.T) {
 			t.Errorf("%s: the file is %q", name, c.File())
 		}
 	}
-	both := compileOf(map[string]string{"robots.txt": text, ".robots": "Disallow: /x\n"})
-	if !both.DeniedToAll("cgi", false) || !both.DeniedToAll("x", false) ||
-		both.DeniedToAll("y", false) {
-		t.Errorf("of both files is made:\n%s", both.File())
+	c = compileOf(map[string]string{"robots.txt": text, ".robots": "Disallow: /x\n"})
+	if !c.DeniedToAll("cgi", false) || !c.DeniedToAll("x", false) || c.DeniedToAll("y", false) {
+		t.Errorf("of both files is made:\n%s", c.File())
 	}
 }
 

@@ -11,6 +11,7 @@ func TestCheckProgram(t *testing.T) {
 	for p, ok := range map[string]bool{
 		"/cgi": true, "/d/cgi-bin": true, "/*.dcgi": true, "/*x": true, "/a b": true, "/now/": true,
 		"/": true, "/~*/cgi-bin": true,
+		"/" + strings.Repeat("x", 4095): true, "/" + strings.Repeat("x", 4096): false,
 		"": false, "cgi": false, "//": false, "/cgi//": false, "/~*/": false, "/~*/*": false,
 		"/~a*/x": false, "/*": false, "/*/x": false, "/*.x/y": false, "*.x": false,
 		"/a*": false, "/*a*": false,

@@ -82,7 +82,7 @@ func TestWords(t *testing.T) {
 // and reports about the lines of a program name the program.
 func TestProgramReports(t *testing.T) {
 	in := inputOf(root("Allow: /cgi\nDisallow: /now/\nAllow: /now/\n"))
-	in.Programs = []string{"/cgi", "/now/"}
+	in.Programs = []string{"/cgi", "/now/", "/"}
 	var said []string
 	for _, r := range Compile(in).Reports() {
 		if r.Code == CodeProgram {

@@ -61,6 +61,14 @@ func TestLeases(t *testing.T) {
 	if err := canOpen(s, "m/run"); err == nil {
 		t.Error("a program is shown")
 	}
+
+	// So can the next one that is leased.
+	write(t, dir, map[string]string{"next": "Disallow: /z\n"})
+	again := treetest.Lease(t, filepath.Join(dir, "next"))
+	must(t, os.Rename(filepath.Join(dir, "next"), filepath.Join(dir, "n/.robots")))
+	soon(t, "denial of what cannot be read again", robotsHas(s, "Disallow: /n/"))
+	again()
+	soon(t, "the next annotation", robotsHas(s, "Disallow: /n/z"))
 }
 
 // TestFailedOpen: what Open has opened before it fails, it closes.

@@ -2,10 +2,10 @@ package site_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/internal/treetest"
@@ -39,13 +39,18 @@ func TestRecords(t *testing.T) {
 		t.Errorf("an alias has %q", got)
 	}
 
-	// next returns the directories that differ after a change.
+	// next returns the directories that differ after a change, with the files where only
+	// these differ.
 	next := func(change func(), want []string) (snap *site.Snapshot, names []string) {
 		t.Helper()
 		old := s.Now()
 		change()
 		eventually(func() bool {
-			names = slices.Sorted(maps.Keys(s.Now().Changes(old)))
+			names = nil
+			for dir, files := range s.Now().Changes(old) {
+				names = append(names, strings.Join(append([]string{dir}, files...), " "))
+			}
+			slices.Sort(names)
 			return len(names) >= len(want)
 		})
 		return s.Now(), names
@@ -58,7 +63,7 @@ func TestRecords(t *testing.T) {
 		change func()
 		want   []string
 	}{
-		{"a text", func() { write("phlog/x.txt", "new text") }, []string{"phlog"}},
+		{"a text", func() { write("phlog/x.txt", "new text") }, []string{"phlog x.txt"}},
 		{"a map", func() { write("other/gophermap", "=../prog\nmore") }, []string{"other"}},
 		{"a new directory", func() {
 			treetest.Write(t, dir, map[string]string{"new/deep/z.txt": ""})
