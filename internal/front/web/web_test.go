@@ -549,10 +549,9 @@ func TestPanicIsOneRequestsError(t *testing.T) {
 			t.Errorf("%s: the log is told %+v", path, got)
 		}
 	}
-	close(logged)
 	var all strings.Builder
-	for line := range logged {
-		all.WriteString(line)
+	for len(logged) > 0 {
+		all.WriteString(<-logged)
 	}
 	s.holds("the log", all.String(), "a fault at /early", "a fault at /late")
 }
