@@ -108,8 +108,7 @@ func KindOf(err error) Kind {
 
 // Errors that a Handler may return.
 var (
-	ErrNotFound   = &Error{Kind: NotFound}
-	errBadRequest = &Error{Kind: BadRequest}
+	ErrNotFound = &Error{Kind: NotFound}
 
 	// ErrShort reports that a file became shorter while it was sent. The connection is
 	// closed as after a whole reply.
