@@ -62,7 +62,7 @@ func TestRobotsIsNeverAnError(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p, stop := start(t, &Server{Handler: rules("", err)})
 			body, want := string(ErrorBody(err)), ""
-			if err == ErrNotFound {
+			if errors.Is(err, ErrNotFound) {
 				want = body
 			}
 			for _, sel := range robotsSelectors {
