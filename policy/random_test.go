@@ -539,7 +539,7 @@ func drawnRow(rnd *rand.Rand) readers.Reader {
 		}
 	}
 	if r.Agent == veronica {
-		r.Dollar, r.Regexp = false, false // her group has lines for readers without, and for names as they are
+		r.Dollar = false // her group has lines for readers without, and for names as they are
 		r.Forms, r.Escapes = []readers.Form{readers.Raw}, readers.AsWritten
 	}
 	return r

@@ -56,12 +56,15 @@ func (v *verdicts) matchers(r readers.Reader, file *readers.Parsed) (list []*rea
 	reading := r.ReadFile(file)
 	isNamed := slices.ContainsFunc(v.robots, func(j judged) bool { return j.agent == r.Agent })
 	for i, j := range v.robots {
-		switch {
-		case r.Agent != "" && j.agent != r.Agent && (isNamed || i > 0), !r.Groups && i > 0:
-			list = append(list, nil)
-		default:
-			list = append(list, reading.Agent(j.agent))
+		isOther := i > 0 && !r.Groups
+		if r.Agent != "" {
+			isOther = j.agent != r.Agent && (i > 0 || isNamed)
 		}
+		if isOther {
+			list = append(list, nil)
+			continue
+		}
+		list = append(list, reading.Agent(j.agent))
 	}
 	return list
 }
