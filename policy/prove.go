@@ -222,7 +222,7 @@ var codeText = map[string]string{
 	CodeGlob:          "not every reader knows *",
 	CodeIndex:         "Google applies it to the directory, too",
 	CodeMatchedLength: "readers that count the matched text may find an Allow just as long",
-	CodeName:          "some readers take a character of it otherwise",
+	CodeName:          "some readers interpret a character of it differently",
 	CodePartName:      "some readers apply the group of a robot to all robots whose names contain its name",
 	CodeReader:        "a reader obeys other lines of the file, or in another order",
 	CodeRootMenu:      "some readers cannot be kept from the empty selector, which requests the root menu",

@@ -140,7 +140,7 @@ var codes = []CodeInfo{
 		"ask the administrator to put it into the root's annotation",
 		"Crawl-delay: 10 in phlog/.robots"},
 	{CodeName, diag.Warning,
-		"some readers take a character of the name or of the Allow otherwise (temoto finds a pattern with * or $ anywhere in a path), so no rule for them can be written: they fetch more",
+		"some readers interpret a character of the name or of the Allow differently (temoto finds a pattern with * or $ anywhere in a path), so no rule for them can be written: they fetch more",
 		"rename it, or allow it without * and $: to some readers #, %, =, ;, and a blank at an end are special, too",
 		"Disallow: /a%23b for the name a#b"},
 	{CodeNoMatch, diag.Warning,

@@ -54,8 +54,8 @@ func refused(addr string) ([]byte, error) {
 }
 
 func TestAbuseTooManyConnectionsOfAnAddress(t *testing.T) {
-	var log lines
-	s := &Server{Handler: atHand("quick"), MaxConnsPerIP: 4, Log: log.logger()}
+	var log treetest.Log
+	s := &Server{Handler: atHand("quick"), MaxConnsPerIP: 4, Log: log.Logger()}
 	addr := startTCP(t, s)
 	for range 4 {
 		dialFrom(t, "127.0.0.2", addr)
@@ -130,8 +130,8 @@ func TestEvictedRequestEnds(t *testing.T) {
 }
 
 func TestAbuseTooManyRequests(t *testing.T) {
-	var log lines
-	s := &Server{Handler: atHand("quick"), Rate: 0.01, Burst: 3, Log: log.logger(), HTTP: allowed(4),
+	var log treetest.Log
+	s := &Server{Handler: atHand("quick"), Rate: 0.01, Burst: 3, Log: log.Logger(), HTTP: allowed(4),
 		ShowIP: func(netip.Addr) string { return "somebody" }}
 	addr := startTCP(t, s)
 	from := func(a, request string) string { return ask(t, dialFrom(t, a, addr), request) }

@@ -27,8 +27,8 @@ func TestReplyThatBreaksOff(t *testing.T) {
 		},
 		syscall.EIO.Error(): func(ResponseWriter) error { return syscall.EIO },
 	} {
-		var log lines
-		c := dialTCP(t, startTCP(t, &Server{StallTimeout: time.Hour, Log: log.logger(),
+		var log treetest.Log
+		c := dialTCP(t, startTCP(t, &Server{StallTimeout: time.Hour, Log: log.Logger(),
 			Handler: HandlerFunc(func(w ResponseWriter, _ *Request) error {
 				_, err := io.WriteString(w, begins)
 				return errors.Join(err, breaks(w))

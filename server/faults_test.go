@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // A request for which no descriptor is left is tried again, as long as a request may take; then
@@ -89,10 +91,10 @@ func TestAcceptFails(t *testing.T) {
 // ending, nor ServeConn.
 func TestHandlerThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log lines
+		var log treetest.Log
 		var ended time.Time
 		free := make(chan struct{})
-		s := &Server{Log: log.logger(), Handler: HandlerFunc(func(w ResponseWriter,
+		s := &Server{Log: log.Logger(), Handler: HandlerFunc(func(w ResponseWriter,
 			r *Request) error {
 			if r.Selector == "/a" {
 				return echoSelector(w, r)

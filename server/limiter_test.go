@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 func addr4(n int) netip.Addr {
@@ -95,8 +97,8 @@ func TestFullServerMakesRoom(t *testing.T) {
 
 // An evicted client is counted and logged, unless it has its reply.
 func TestMadeRoomIsTold(t *testing.T) {
-	var log lines
-	srv := &Server{MaxConns: 2, MaxConnsPerIP: -1, Log: log.logger()}
+	var log treetest.Log
+	srv := &Server{MaxConns: 2, MaxConnsPerIP: -1, Log: log.Logger()}
 	srv.limited().limiter.pick = everyOne()
 	r := srv.newRun(t.Context(), t.Context())
 	for i, state := range []connState{reading, lingering, reading, reading} {

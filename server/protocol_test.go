@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // spartanLike expects a line and as many bytes as its last digit.
@@ -29,8 +31,8 @@ func spartanLike(head []byte) int {
 func TestProtocol(t *testing.T) {
 	conf, client := tlsConfigs()
 	for _, encrypted := range []bool{false, true} {
-		var log lines
-		s := &Server{TLS: conf, Log: log.logger(), MaxConnsPerIP: 1, RequestTimeout: time.Minute}
+		var log treetest.Log
+		s := &Server{TLS: conf, Log: log.Logger(), MaxConnsPerIP: 1, RequestTimeout: time.Minute}
 		l := listenTCP(t)
 		stop := serving(t, s, l, &Protocol{Name: "test", TLS: encrypted, Length: spartanLike,
 			Error: func(err error) []byte { return []byte("! " + ErrorMessage(err)) },

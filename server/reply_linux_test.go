@@ -126,8 +126,8 @@ func TestAbuseNeverReads(t *testing.T) {
 	for _, way := range []string{"/file", "/written", "/in parts", "/at hand", "/TLS"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			var log lines
-			s := &Server{StallTimeout: stalls, Log: log.logger(), Handler: h, TLS: conf}
+			var log treetest.Log
+			s := &Server{StallTimeout: stalls, Log: log.Logger(), Handler: h, TLS: conf}
 			addr := startTCP(t, s)
 			_ = dialTCP(t, addr) // is silent, and stays
 			awaitSilent(t, s, 1)

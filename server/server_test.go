@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
@@ -87,28 +86,6 @@ func ask(t testing.TB, c net.Conn, request string) string {
 	return string(got)
 }
 
-// lines collects what a logger writes.
-type lines struct {
-	mu  sync.Mutex
-	buf strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-func (l *lines) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, nil))
-}
-
 // answers is a Quick handler made of two functions.
 type answers struct {
 	quick func(*Request) (Answer, bool)
@@ -157,8 +134,8 @@ func TestErrorsTellStrangersNothing(t *testing.T) {
 		"Full": &Error{Message: "Full", Err: secret},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var log lines
-			p, stop := start(t, &Server{Log: log.logger(),
+			var log treetest.Log
+			p, stop := start(t, &Server{Log: log.Logger(),
 				Handler: HandlerFunc(func(ResponseWriter, *Request) error { return err })})
 			if got := ask(t, p.dial(), "/x\n"); got != errorItem(want) {
 				t.Errorf("%v: %q", err, got)
@@ -239,8 +216,8 @@ func TestDrain(t *testing.T) {
 // A log line has every byte of a request quoted, and no address where there is none.
 func TestLogQuotesOutsideBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log lines
-		p, stop := start(t, &Server{Log: log.logger(),
+		var log treetest.Log
+		p, stop := start(t, &Server{Log: log.Logger(),
 			ShowIP: func(netip.Addr) string { return "somebody" }})
 		_ = ask(t, p.dial(), "/a b\xff\"=x\n")
 		_ = ask(t, p.dial(), "/\x1b[31m\n")

@@ -2,12 +2,12 @@ package site_test
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/site"
 )
 
@@ -24,9 +24,9 @@ func TestLeftOutIsTold(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(dir, "c/secret.txt"), 0))
 	must(t, os.Chmod(filepath.Join(dir, "c/shut"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "c/shut"), 0o700) })
-	var log syncBuffer
+	var log treetest.Log
 	s, err := site.Open(dir, site.Config{Mounts: map[string]string{"pub": t.TempDir()},
-		Log: slog.New(slog.NewTextHandler(&log, nil))})
+		Log: log.Logger()})
 	must(t, err)
 	running(t, s)
 	const want = "left out: 25 names, such as this one: 22 whose names no menu can list, 2 that gophd may not read, 1 out of the tree by a link"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
@@ -46,10 +46,10 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 		"lib/gophermap~": "old", "tagged/gophertag": source, "map/gophermap": source,
 		"map/x.gph": source, "map/b.txt": "b", "gophertag": "tag",
 	})
-	var log syncBuffer
+	var log treetest.Log
 	bob := t.TempDir() // what maps outside a tree say of it closes nothing
 	write(t, bob, map[string]string{"s.sh": source})
-	s, err := site.Open(dir, site.Config{Log: slog.New(slog.NewTextHandler(&log, nil)),
+	s, err := site.Open(dir, site.Config{Log: log.Logger(),
 		Mounts: map[string]string{"~bob": bob}})
 	must(t, err)
 	hidden := []string{"d/run", "d/bom", "d/script", "d/count.py", "lib/x.cgi~", "lib/gophermap~",
@@ -135,10 +135,10 @@ func TestAnsweredProgramsAreNotReported(t *testing.T) {
 		programs []string
 		want     int // findings
 	}{{nil, 5}, {[]string{"/cgi-bin", "/*.dcgi"}, 2}} {
-		var log syncBuffer
+		var log treetest.Log
 		t.Run(fmt.Sprint(c.programs), func(t *testing.T) {
 			start(t, dir, site.Config{Programs: c.programs,
-				Log: slog.New(slog.NewTextHandler(&log, nil))})
+				Log: log.Logger()})
 		})
 		if n := strings.Count(log.String(), "code=MENU-PROGRAM"); n != c.want {
 			t.Errorf("with %q: %s", c.programs, log.String())

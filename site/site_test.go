@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gophd/gophd/internal/treetest"
@@ -106,24 +105,6 @@ func robotsHas(s *site.Site, line string) func() bool {
 
 func robotsLacks(s *site.Site, line string) func() bool {
 	return func() bool { return !robotsHas(s, line)() }
-}
-
-// syncBuffer is a log that is read while it is written.
-type syncBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.String()
 }
 
 func TestHiddenAndControlNamesAreNotThere(t *testing.T) {

@@ -3,7 +3,6 @@ package site_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/site"
 )
 
@@ -219,9 +219,9 @@ func TestUsersOwn(t *testing.T) {
 	must(t, os.Chown(other, 2009, 2009))
 	must(t, os.Symlink(ann, filepath.Join(other, "public_gopher")))
 	must(t, os.Chown(h.add(t, 2003, "bob", nil), 0, 0))
-	var log syncBuffer
+	var log treetest.Log
 	conf := h.config()
-	conf.Log = slog.New(slog.NewTextHandler(&log, nil))
+	conf.Log = log.Logger()
 	s := start(t, t.TempDir(), conf)
 	soon(t, "bob's directory is root's", func() bool {
 		return strings.Contains(log.String(),
@@ -242,7 +242,7 @@ func TestUsersOwn(t *testing.T) {
 // TestUsersNotServed: the log says why a user's directory cannot be opened, and what helps.
 func TestUsersNotServed(t *testing.T) {
 	unprivileged(t)
-	h, outside, log := newHome(t), t.TempDir(), syncBuffer{}
+	h, outside, log := newHome(t), t.TempDir(), treetest.Log{}
 	write(t, h.dir, map[string]string{"shut/public_gopher/x": "", "in/public_gopher/x": "",
 		"out/public_gopher": "-> " + outside})
 	for name, mode := range map[string]os.FileMode{filepath.Join(h.dir, "shut"): 0o600,
@@ -251,7 +251,7 @@ func TestUsersNotServed(t *testing.T) {
 		defer func() { _ = os.Chmod(name, 0o700) }()
 	}
 	conf := h.config()
-	conf.Log = slog.New(slog.NewTextHandler(&log, nil))
+	conf.Log = log.Logger()
 	start(t, t.TempDir(), conf)
 	for user, want := range map[string]string{"shut": `problem="home is 0600" hint="chmod o+x `,
 		"in": `hint="chmod o+rx `, "out": `hint="restart gophd"`} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/disk"
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/site"
 )
 
@@ -20,8 +20,8 @@ func TestTooManyLinksAreReported(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"file": "x",
 		"over": "-> " + strings.Repeat("./", 255) + "file"})
-	var log syncBuffer
-	s, err := site.Open(dir, site.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	var log treetest.Log
+	s, err := site.Open(dir, site.Config{Log: log.Logger()})
 	must(t, err)
 	running(t, s)
 	soon(t, "the scan reports it", func() bool {

@@ -4,11 +4,13 @@ package treetest
 import (
 	"context"
 	"flag"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -43,6 +45,29 @@ func Must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Log is text that one goroutine reads while others write it.
+type Log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements [io.Writer].
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns what was written so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Logger returns a logger that writes to l.
+func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
 // Timeout is how long anything may take before a test fails. It catches hangs and leaves
 // room for a busy machine.

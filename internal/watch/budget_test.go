@@ -1,14 +1,11 @@
 package watch
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -81,32 +78,14 @@ func TestRenameCostsOnlyItself(t *testing.T) {
 	}
 }
 
-// logged is a log that tests look into.
-type logged struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logged) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.buf.String(), text)
-}
-
 // TestStormIsCompared has one top-level directory change without end: it is told
 // once, others stay watched, and when it is calm it is watched again.
 func TestStormIsCompared(t *testing.T) {
 	t.Parallel()
 	root := makeTree(t, "storm/dir", "calm")
-	var log logged
+	var log treetest.Log
 	w := &Watcher{Root: root, Poll: -1, quick: time.Second,
-		Log: slog.New(slog.NewTextHandler(&log, nil))}
+		Log: log.Logger()}
 	storm := make(chan fsnotify.Event)
 	w.open = func() (*eventSource, error) {
 		s, err := patient()
@@ -140,7 +119,7 @@ func TestStormIsCompared(t *testing.T) {
 			storm <- fsnotify.Event{Name: filepath.Join(root, "storm", "dir", "f"),
 				Op: fsnotify.Write}
 		}
-		return log.count("directory=storm") == 1
+		return strings.Count(log.String(), "directory=storm") == 1
 	})
 	treetest.Until(t, "others are watched", func() bool {
 		return w.watched("calm") && w.watched(".")
@@ -152,8 +131,8 @@ func TestStormIsCompared(t *testing.T) {
 	treetest.Until(t, "it is watched again", func() bool {
 		return w.watched("storm/dir") && w.watched("storm/x/y")
 	})
-	if n := log.count("is not watched"); n != 1 {
-		t.Errorf("told %d times:\n%s", n, log.buf.String())
+	if n := strings.Count(log.String(), "is not watched"); n != 1 {
+		t.Errorf("told %d times:\n%s", n, &log)
 	}
 }
 
@@ -163,9 +142,9 @@ func TestSharesOfWatches(t *testing.T) {
 	t.Parallel()
 	root := makeTree(t, "a/b", "c/d")
 	var added, held atomic.Int64
-	var log logged
+	var log treetest.Log
 	w := &Watcher{Root: root, Poll: -1, open: counting(&added, &held, 100),
-		Log: slog.New(slog.NewTextHandler(&log, nil))}
+		Log: log.Logger()}
 	w.quick = time.Hour // rounds, which alone find what happens in a directory that is not watched, and pauses as long as ever
 	m := newMirror(root)
 	run(t, w, m)
@@ -173,7 +152,7 @@ func TestSharesOfWatches(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Join(root, "greedy", fmt.Sprint(i)), 0o755))
 	}
 	treetest.Until(t, "the greedy one is not watched", func() bool {
-		return log.count("directory=greedy") == 1
+		return strings.Count(log.String(), "directory=greedy") == 1
 	})
 	must(t, os.MkdirAll(filepath.Join(root, "a", "late"), 0o755))
 	treetest.Until(t, "others are watched", func() bool {
@@ -183,8 +162,8 @@ func TestSharesOfWatches(t *testing.T) {
 	if w.watched("greedy") || w.watched("greedy/7") {
 		t.Error("the greedy one is watched")
 	}
-	if log.count("max_user_watches") != 1 {
-		t.Errorf("no hint, or more than one:\n%s", log.buf.String())
+	if strings.Count(log.String(), "max_user_watches") != 1 {
+		t.Errorf("no hint, or more than one:\n%s", &log)
 	}
 }
 

@@ -3,10 +3,10 @@ package watch
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -44,9 +44,9 @@ func TestAnnotationsWithoutEvents(t *testing.T) {
 	t.Parallel()
 	root := makeTree(t, "a", "b/c")
 	write(t, filepath.Join(root, "a", ".robots"), "1")
-	var log logged
+	var log treetest.Log
 	w := &Watcher{Root: root, Poll: -1, quick: 10 * time.Millisecond,
-		Log: slog.New(slog.NewTextHandler(&log, nil)), open: func() (*eventSource, error) {
+		Log: log.Logger(), open: func() (*eventSource, error) {
 			return nil, syscall.EMFILE
 		}}
 	m := newMirror(root)
@@ -56,8 +56,8 @@ func TestAnnotationsWithoutEvents(t *testing.T) {
 		write(t, below(root, name), fmt.Sprint("more", i))
 		treetest.Until(t, name, m.fresh)
 	}
-	if all := union(m.batches()[1:]); all.All || log.count("WARN") != 1 {
-		t.Errorf("all is read again: %v; the log:\n%s", all.All, log.buf.String())
+	if all := union(m.batches()[1:]); all.All || strings.Count(log.String(), "WARN") != 1 {
+		t.Errorf("all is read again: %v; the log:\n%s", all.All, &log)
 	}
 }
 

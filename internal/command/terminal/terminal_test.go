@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unicode"
+
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // TestSafe: in whatever pieces text comes, what is written is the same, and
@@ -44,28 +45,9 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// locked is text that one writes while another reads.
-type locked struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = append(l.text, p...)
-	return len(p), nil
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(l.text)
-}
-
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out locked
+		var out treetest.Log
 		n := 0
 		stop := progress(&out, func() string {
 			n++
@@ -81,7 +63,7 @@ func TestProgress(t *testing.T) {
 		if want := "\r1 done\\x1b\x1b[K\r2 done\\x1b\x1b[K\r\x1b[K"; out.String() != want {
 			t.Errorf("got %q, want %q", out.String(), want)
 		}
-		var quick locked
+		var quick treetest.Log
 		stop = progress(&quick, func() string { return "x" }, progressAfter)
 		time.Sleep(time.Second)
 		if stop(); quick.String() != "" {
