@@ -23,7 +23,7 @@ func TestOutputIsBounded(t *testing.T) {
 				must(t, a.Close())
 			}
 			synctest.Wait()
-			if n := l.printed.Load(); n != 0 {
+			if n := l.held.Load(); n != 0 {
 				t.Errorf("%d bytes are left", n)
 			}
 		}
@@ -46,11 +46,19 @@ func TestOutputIsBounded(t *testing.T) {
 			unread = append(unread, print(1<<40))
 		}
 		synctest.Wait()
-		if n := l.printed.Load(); n < maxPrinted/2 || n > maxPrinted/2+100*16<<10 {
+		if n := l.held.Load(); n < maxHeld/2 || n > maxHeld/2+100*16<<10 {
 			t.Errorf("%d bytes wait for clients that read nothing", n)
 		}
-		all := []*ahead{whole(maxLoaded, nil), whole(maxLoaded, nil), whole(maxLoaded, nil)}
-		free(append(append(all, unread...), whole(maxLoaded, errPrinted)))
+		for range 4 {
+			unread = append(unread, whole(maxLoaded, nil))
+		}
+		unread = append(unread, whole(maxLoaded, errOverfull))
+		if err := l.making(t.Context(), 1, "menu", func(k *call) error {
+			return k.spend(small + 1)
+		}); err != nil {
+			t.Errorf("programs leave no room for a large menu: %v", err)
+		}
+		free(unread)
 	})
 
 	// What makes a map counts until its request ends.
@@ -63,11 +71,11 @@ func TestOutputIsBounded(t *testing.T) {
 			t.Errorf("a map of %d: %d, %v", n, len(text), err)
 		}
 	}
-	if n := h.Limiter.printed.Load(); n < maxMap {
+	if n := h.Limiter.held.Load(); n < maxMap {
 		t.Errorf("%d bytes of a map count", n)
 	}
 	cancel()
-	if !eventually(func() bool { return h.Limiter.printed.Load() == 0 }) {
+	if !eventually(func() bool { return h.Limiter.held.Load() == 0 }) {
 		t.Error("a map counts after its request")
 	}
 }

@@ -36,6 +36,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/server"
@@ -116,9 +117,10 @@ type Value struct {
 	// HTML is the Body as safe HTML, or "".
 	HTML string
 
-	name  string      // the file or directory of the site; "" if it is none
-	dir   bool        // name is a directory
-	stamp *site.Stamp // valid as long as the answer is; nil: not reusable
+	name  string        // the file or directory of the site; "" if it is none
+	dir   bool          // name is a directory
+	stamp *site.Stamp   // valid as long as the answer is; nil: not reusable
+	held  *atomic.Int64 // counts Body while it is not cached; nil: nothing does
 
 	// Keep permits to cache the answer: it depends only on what was read through
 	// Asked.View. A Source may set it.

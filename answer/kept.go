@@ -33,16 +33,6 @@ func NewCache(max int64) *Cache {
 	}
 }
 
-// size returns the bytes in use, without misses.
-func (c *Cache) size() int64 {
-	if c == nil {
-		return 0
-	}
-	c.kept.mu.RLock()
-	defer c.kept.mu.RUnlock()
-	return c.kept.size
-}
-
 // maxMisses bounds the bytes for selectors that were not found.
 const maxMisses = 1 << 20
 
@@ -216,6 +206,9 @@ func (c *keptAnswers) put(p cacheKey, a *Value, stamp *site.Stamp) {
 	c.drop(c.entries[p])
 	c.entries[p] = e
 	c.size += e.cost
+	if a.held != nil {
+		a.held.Add(-int64(cap(a.Body)))
+	}
 	c.evict()
 }
 
@@ -239,5 +232,8 @@ func (c *keptAnswers) drop(e *keptAnswer) {
 	if e != nil && c.entries[e.cacheKey] == e {
 		delete(c.entries, e.cacheKey)
 		c.size -= e.cost
+		if a := e.answer; a.held != nil {
+			a.held.Add(int64(cap(a.Body)))
+		}
 	}
 }

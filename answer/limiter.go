@@ -39,16 +39,20 @@ const (
 	maxSpent    = 96 << 20  // bytes that a call may spend in total
 	maxTime     = 30 * time.Second
 	maxWait     = 45 * time.Second // less than the server's default StallTimeout
-	maxHeld     = 48 << 20         // bytes of large replies in memory, without the cache, from which none is made
+
+	// maxHeld bounds the bytes of large replies and of the output of programs that wait to
+	// be sent. From three quarters of it on, no output is read whole; from half of it on,
+	// each is read only 16 KiB ahead. So programs always leave room for replies.
+	maxHeld = 80 << 20
 )
 
 // A Limiter bounds how many replies are made concurrently, and what each may cost in time
 // and memory. All hosts of a process share one. The zero value is ready to use.
 type Limiter struct {
-	// What a call has read counts in its View until the call ends. A large reply counts in
-	// held until it is garbage: neither being sent nor cached.
-	held    atomic.Int64 // bytes of large replies in memory
-	printed atomic.Int64 // bytes of the output of programs that are read but not sent yet
+	// held counts the bytes of large replies until they are garbage, except while the cache
+	// counts them, and of the output of programs that is read but not sent yet. What a
+	// call has read counts in its View until the call ends.
+	held atomic.Int64
 
 	events atomic.Uint64 // counts arrivals of requests and beginnings of calls
 
@@ -104,7 +108,6 @@ type call struct {
 	result *Value
 	err    error
 	begun  uint64 // Limiter.events when f was called, or 0
-	kept   int64  // bytes in the cache
 
 	// Guarded by the mutex of all.
 	requests int // that wait for the result
@@ -114,7 +117,7 @@ type call struct {
 var (
 	errOverfull = &server.Error{
 		Kind: server.Busy,
-		Err:  errors.New("clients that read slowly hold too many large replies"),
+		Err:  errors.New("clients that read slowly hold too much in memory"),
 	}
 	errSpent = &server.Error{
 		Kind: server.Busy,
@@ -362,9 +365,8 @@ func (k *call) spend(spent int) error {
 	}
 	k.clock.Reset(maxTime)
 
-	// Wait up to 500 ms for large replies to be sent, and collect garbage. Replies in
-	// the cache do not count.
-	for wait := 0; l.held.Load() >= maxHeld+k.kept; wait++ {
+	// Wait up to 500 ms for large replies to be sent, and collect garbage.
+	for wait := 0; l.held.Load() >= maxHeld; wait++ {
 		if wait == 500 {
 			return errOverfull
 		}
@@ -377,9 +379,12 @@ func (k *call) spend(spent int) error {
 }
 
 // hold counts a large reply in l.held until it is garbage: neither being sent nor cached.
-func (l *Limiter) hold(body []byte) {
-	if len(body) > small {
-		l.held.Add(int64(cap(body)))
-		runtime.AddCleanup(&body[0], func(n int) { l.held.Add(int64(-n)) }, cap(body))
+func (l *Limiter) hold(a *Value) {
+	if len(a.Body) <= small {
+		return
 	}
+	a.held = &l.held
+	size := int64(cap(a.Body))
+	l.held.Add(size)
+	runtime.AddCleanup(&a.Body[0], func(size int64) { l.held.Add(-size) }, size)
 }

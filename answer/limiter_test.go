@@ -326,15 +326,13 @@ func TestBudgets(t *testing.T) {
 		}
 	})
 	var l Limiter
-	kept := int64(0)
 	held := func() (*Value, error) {
 		return l.made(t.Context(), from(1, 1), called("x"), func(k *call) (*Value, error) {
-			k.kept = kept
 			if err := k.spend(small + 1); err != nil {
 				return nil, err
 			}
 			a := &Value{Body: make([]byte, 16<<20)}
-			l.hold(a.Body)
+			l.hold(a)
 			return a, nil
 		})
 	}
@@ -349,13 +347,18 @@ func TestBudgets(t *testing.T) {
 	if _, err := held(); !errors.Is(err, errOverfull) {
 		t.Errorf("beyond the bound: %v", err)
 	}
-	kept = 1
+	stamp := run(t, t.TempDir()).View(t.Context()).Stamp()
+	c := &NewCache(1 << 30).kept
+	c.put(cacheKey{}, all[0], stamp)
 	if a, err := held(); err != nil {
 		t.Errorf("what the cache keeps counts: %v", err)
 	} else {
 		all = append(all, a)
 	}
-	kept = 0
+	c.drop(c.entries[cacheKey{}])
+	if _, err := held(); !errors.Is(err, errOverfull) {
+		t.Errorf("after the cache has dropped one: %v", err)
+	}
 	runtime.KeepAlive(all)
 	if !eventually(func() bool { _, err := held(); return err == nil }) {
 		t.Error("nothing is made after some are sent")

@@ -72,7 +72,6 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 			}
 			return protect(func() (*Value, error) {
 				view.Spend(m.spend)
-				m.kept = h.Cache.size()
 				q := &Asked{
 					Host:    h,
 					Request: r.WithContext(m.ctx),
@@ -94,7 +93,7 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 					a.Close()
 					return nil, err
 				}
-				h.Limiter.hold(a.Body)
+				h.Limiter.hold(a)
 				if a.Keep && k.query == "" && k.client == "" && k.alone == nil {
 					a.stamp = view.Stamp()
 					h.Cache.put(k.cacheKey, a, a.stamp)

@@ -106,24 +106,13 @@ const (
 	maxAhead  = 1 << 20 // of one output that are read ahead
 	maxLoaded = 4 << 20 // of one output that is read whole
 	maxMap    = 1 << 20 // of one output that is a map
-
-	// maxPrinted bounds all outputs in memory. Beyond half of it, each is read only 16 KiB
-	// ahead; beyond it, none is read whole.
-	maxPrinted = 32 << 20
 )
 
-var (
-	errTooLarge = &server.Error{
-		Kind:    server.Internal,
-		Message: "The program failed",
-		Err:     errors.New("the reply of a program is too long to be made into a page or a menu"),
-	}
-	errPrinted = &server.Error{
-		Kind: server.Busy,
-		Err: fmt.Errorf("programs have printed more than %d MiB that waits to be sent",
-			maxPrinted>>20),
-	}
-)
+var errTooLarge = &server.Error{
+	Kind:    server.Internal,
+	Message: "The program failed",
+	Err:     errors.New("the reply of a program is too long to be made into a page or a menu"),
+}
 
 // ahead reads the output of a program ahead of its reader.
 type ahead struct {
@@ -164,13 +153,13 @@ func (a *ahead) more(chunk []byte) bool {
 		return false
 	}
 	a.buf = append(a.buf, chunk[:n]...)
-	printed := a.all.printed.Add(int64(n))
-	if a.most > maxAhead && printed > maxPrinted {
-		a.err = errPrinted
+	held := a.all.held.Add(int64(n))
+	if a.most > maxAhead && held > maxHeld*3/4 {
+		a.err = errOverfull
 	}
 	for a.err == nil && !a.closed &&
 		(len(a.buf) >= a.most ||
-			len(a.buf) > 0 && a.most <= maxAhead && a.all.printed.Load() > maxPrinted/2) {
+			len(a.buf) > 0 && a.most <= maxAhead && a.all.held.Load() > maxHeld/2) {
 		a.change.Wait()
 	}
 	return a.err == nil && !a.closed
@@ -191,12 +180,12 @@ func (a *ahead) Read(p []byte) (int, error) {
 	if len(a.buf) == 0 {
 		a.buf = nil
 	}
-	a.all.printed.Add(int64(-n))
+	a.all.held.Add(int64(-n))
 	a.change.Broadcast()
 	return n, nil
 }
 
-// whole returns the whole output, up to most bytes. It counts in Limiter.printed until Close.
+// whole returns the whole output, up to most bytes. It counts in Limiter.held until Close.
 func (a *ahead) whole(most int) ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -219,7 +208,7 @@ func (a *ahead) Close() error {
 	a.mu.Lock()
 	if !a.closed {
 		a.closed = true
-		a.all.printed.Add(int64(-len(a.buf)))
+		a.all.held.Add(int64(-len(a.buf)))
 		a.buf = nil
 	}
 	a.change.Broadcast()
