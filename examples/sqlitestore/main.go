@@ -1,5 +1,5 @@
 // Command sqlitestore is a polite robot whose robots files, paces and failures outlive
-// it in an SQLite database: a client.Store of three queries.
+// it in an SQLite database: a client.Store of two queries.
 //
 //	sqlitestore robot.db examplebot gopher://localhost:7070/
 package main
@@ -54,22 +54,6 @@ func open(ctx context.Context, file string) (sqliteStore, error) {
 	_, err = db.ExecContext(ctx,
 		"CREATE TABLE IF NOT EXISTS hosts (origin TEXT PRIMARY KEY, data BLOB)")
 	return sqliteStore{db}, err
-}
-
-func (t sqliteStore) List(ctx context.Context) (origins []string, err error) {
-	rows, err := t.db.QueryContext(ctx, "SELECT origin FROM hosts")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var origin string
-		if err := rows.Scan(&origin); err != nil {
-			return nil, err
-		}
-		origins = append(origins, origin)
-	}
-	return origins, rows.Err()
 }
 
 func (t sqliteStore) Load(ctx context.Context, origin string) (data []byte, err error) {

@@ -1,10 +1,7 @@
 package client
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -12,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/robots/internal/dial"
-	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/selector"
 
 	"github.com/gophd/gophd/robots"
@@ -48,8 +44,7 @@ func (a Access) String() string {
 	return accessNames[Unreachable]
 }
 
-// HostRules are a host's rules for one robot. They can be stored as JSON, except for
-// Pace; after decoding, the rules bind the same robot.
+// HostRules are a host's rules for one robot.
 type HostRules struct {
 	Access  Access
 	File    *robots.File // nil unless Successful
@@ -206,77 +201,4 @@ func (a *HostRules) Comments() []string {
 		}
 	}
 	return comments
-}
-
-// stored is HostRules as JSON.
-type stored struct {
-	Access     string    `json:"access"`
-	Origin     string    `json:"origin,omitempty"`
-	URL        string    `json:"url,omitempty"`
-	Fetched    time.Time `json:"fetched,omitzero"`
-	Stale      bool      `json:"stale,omitempty"`
-	Error      string    `json:"error,omitempty"`
-	Dialect    string    `json:"dialect,omitempty"`
-	Truncated  bool      `json:"truncated,omitempty"`
-	Text       []byte    `json:"text,omitempty"` // of the file, in base64
-	Names      []string  `json:"names,omitempty"`
-	Categories []string  `json:"categories,omitempty"`
-}
-
-// MarshalJSON writes the answer, with the file.
-func (a *HostRules) MarshalJSON() ([]byte, error) {
-	s := stored{
-		Access:     a.Access.String(),
-		URL:        a.URL,
-		Fetched:    a.Fetched,
-		Stale:      a.Stale,
-		Names:      a.robot.Names,
-		Categories: a.robot.Categories,
-	}
-	if a.origin != (dial.Origin{}) {
-		s.Origin = a.origin.String()
-	}
-	if a.Err != nil {
-		s.Error = a.Err.Error()
-	}
-	if a.File != nil {
-		s.Dialect, s.Truncated, s.Text = a.File.Dialect().String(), a.File.Truncated(),
-			a.File.AppendTo(nil)
-	}
-	return json.Marshal(s)
-}
-
-// UnmarshalJSON reads an answer. It returns an error if the access is unknown, or the
-// dialect of a successful answer.
-func (a *HostRules) UnmarshalJSON(data []byte) error {
-	var s stored
-	if err := json.Unmarshal(data, &s); err != nil {
-		return err
-	}
-	*a = HostRules{URL: s.URL, Fetched: s.Fetched, Stale: s.Stale}
-	if at := cmp.Or(s.Origin, s.URL); at != "" {
-		var err error
-		if _, a.origin, err = parse(at); err != nil {
-			return fmt.Errorf("reading stored answer: %w", err)
-		}
-	}
-	if s.Error != "" {
-		a.Err = errors.New(s.Error)
-	}
-	switch s.Access {
-	case accessNames[Unavailable]:
-		a.Access = Unavailable
-	case accessNames[Successful]:
-		dialect, err := readers.ParseDialect(s.Dialect)
-		if err != nil {
-			return fmt.Errorf("reading stored answer: %w", err)
-		}
-		a.Access = Successful
-		a.File = robots.Parser{Dialect: dialect, Truncated: s.Truncated}.Parse(s.Text)
-	case accessNames[Unreachable]:
-	default:
-		return fmt.Errorf("reading stored answer: unknown access %q", s.Access)
-	}
-	a.bind(robots.Robot{Names: s.Names, Categories: s.Categories})
-	return nil
 }

@@ -303,22 +303,16 @@ func TestDirStoreNames(t *testing.T) {
 		t.Errorf("nothing was saved: %v", err)
 	}
 	long := "gophers://" + strings.Repeat(strings.Repeat("h", 60)+".", 4) + "example:65535"
-	want := []string{"gopher://[fe80::1%lo]:70", long, "http://h:80"}
-	slices.Sort(want)
-	for _, origin := range want {
-		for range 2 {
-			if err := d.Save(t.Context(), origin, []byte(origin)); err != nil {
-				t.Fatal(err)
-			}
+	origins := []string{"gopher://[fe80::1%lo]:70", long, long[:len(long)-1], "http://h:80"}
+	for _, origin := range slices.Concat(origins, origins) {
+		if err := d.Save(t.Context(), origin, []byte(origin)); err != nil {
+			t.Fatal(err)
 		}
+	}
+	for _, origin := range origins {
 		if data, err := d.Load(t.Context(), origin); err != nil || string(data) != origin {
 			t.Errorf("%s: %q, %v", origin, data, err)
 		}
-	}
-	all, err := d.List(t.Context())
-	slices.Sort(all)
-	if err != nil || !slices.Equal(all, want) {
-		t.Errorf("%q, %v", all, err)
 	}
 
 	synctest.Test(t, func(t *testing.T) {

@@ -2,17 +2,17 @@ package client
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/gophd/gophd/robots/internal/dial"
+	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // A Store keeps a [Client]'s data about hosts between runs. An origin is a URL
@@ -20,8 +20,6 @@ import (
 // concurrently, but one at a time for each origin, and answers about a host when its file
 // is saved.
 type Store interface {
-	// List returns the origins that were saved, in any order.
-	List(ctx context.Context) ([]string, error)
 	// Load returns the data last saved for an origin, or an error that is
 	// [fs.ErrNotExist].
 	Load(ctx context.Context, origin string) ([]byte, error)
@@ -32,42 +30,15 @@ type Store interface {
 // DirStore is a [Store] of one file for each origin in a directory, which must exist.
 type DirStore string
 
-const storeSuffix = ".json"
-
-// maxFileName is how long the name of a file becomes. A longer origin is a directory with
-// the first part of its name, and a file in it with the rest.
+// maxFileName is how long the name of a file becomes. That of a longer origin ends in a hash.
 const maxFileName = 200
 
 func (d DirStore) path(origin string) string {
 	name := url.PathEscape(origin)
 	if len(name) > maxFileName {
-		return filepath.Join(string(d), name[:maxFileName]+"_", name[maxFileName:]+storeSuffix)
+		name = fmt.Sprintf("%.100s_%x", name, sha256.Sum256([]byte(origin)))
 	}
-	return filepath.Join(string(d), name+storeSuffix)
-}
-
-// List is part of [Store].
-func (d DirStore) List(context.Context) (origins []string, err error) {
-	entries, err := os.ReadDir(string(d))
-	add := func(name string) {
-		name, ok := strings.CutSuffix(name, storeSuffix)
-		if origin, err := url.PathUnescape(name); ok && err == nil {
-			origins = append(origins, origin)
-		}
-	}
-	for _, e := range entries {
-		first, long := strings.CutSuffix(e.Name(), "_")
-		if !e.IsDir() || !long {
-			add(e.Name())
-			continue
-		}
-		rest, failed := os.ReadDir(filepath.Join(string(d), e.Name()))
-		err = errors.Join(err, failed)
-		for _, r := range rest {
-			add(first + r.Name())
-		}
-	}
-	return origins, err
+	return filepath.Join(string(d), name+".json")
 }
 
 // Load is part of [Store].
@@ -77,20 +48,13 @@ func (d DirStore) Load(_ context.Context, origin string) ([]byte, error) {
 
 // Save is part of [Store]. A crash leaves the old or the new data.
 func (d DirStore) Save(_ context.Context, origin string, data []byte) error {
-	path := d.path(origin)
-	dir := filepath.Dir(path)
-	if dir != filepath.Clean(string(d)) {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
-	f, err := os.CreateTemp(dir, "*.tmp")
+	f, err := os.CreateTemp(string(d), "*.tmp")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(f.Name(), d.path(origin))
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
@@ -101,10 +65,20 @@ func (d DirStore) Save(_ context.Context, origin string, data []byte) error {
 // savedHost is a host as JSON.
 type savedHost struct {
 	memory
-	Answer *HostRules `json:"answer,omitempty"`
-	Error  string     `json:"error,omitempty"`
-	Last   time.Time  `json:"last,omitzero"` // request
-	Hold   time.Time  `json:"hold,omitzero"` // the pace
+	Answer *savedRules `json:"answer,omitempty"`
+	Error  string      `json:"error,omitempty"`
+	Last   time.Time   `json:"last,omitzero"` // request
+	Hold   time.Time   `json:"hold,omitzero"` // the pace
+}
+
+// savedRules are the rules that were last fetched from a host.
+type savedRules struct {
+	Access    string    `json:"access"`
+	URL       string    `json:"url,omitempty"`
+	Fetched   time.Time `json:"fetched,omitzero"`
+	Dialect   string    `json:"dialect,omitempty"`
+	Truncated bool      `json:"truncated,omitempty"`
+	Text      []byte    `json:"text,omitempty"` // of the file, in base64
 }
 
 // save writes a host into the store. The caller must not hold the lock.
@@ -113,7 +87,17 @@ func (c *Client) save(ctx context.Context, h *host) error {
 		return nil
 	}
 	c.cache.mu.Lock()
-	s := savedHost{memory: h.memory, Answer: h.good}
+	s := savedHost{memory: h.memory}
+	if a := h.good; a != nil {
+		s.Answer = &savedRules{
+			Access:    a.Access.String(),
+			URL:       a.URL,
+			Fetched:   a.Fetched,
+			Dialect:   a.File.Dialect().String(),
+			Truncated: a.File.Truncated(),
+			Text:      a.File.AppendTo(nil),
+		}
+	}
 	if h.err != nil {
 		s.Error = h.err.Error()
 	}
@@ -147,6 +131,19 @@ func (c *Client) load(ctx context.Context, h *host) {
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return
 	}
+	var good *HostRules
+	if a := s.Answer; a != nil {
+		good = &HostRules{Access: Unavailable, URL: a.URL, Fetched: a.Fetched}
+		if a.Access != Unavailable.String() {
+			dialect, err := readers.ParseDialect(a.Dialect)
+			if err != nil {
+				return
+			}
+			good.Access = Successful
+			good.File = robots.Parser{Dialect: dialect, Truncated: a.Truncated}.Parse(a.Text)
+		}
+	}
+
 	h.pace.setTimes(s.Last, s.Hold)
 	c.cache.mu.Lock()
 	defer c.cache.mu.Unlock()
@@ -157,8 +154,8 @@ func (c *Client) load(ctx context.Context, h *host) {
 	if s.Error != "" {
 		h.err = storedError(s.Error)
 	}
-	if s.Answer != nil {
-		c.keep(h, s.Answer)
+	if good != nil {
+		c.keep(h, good)
 	}
 	h.Had = h.Had || s.Had
 	c.count(h)
@@ -171,28 +168,6 @@ func storedError(text string) error {
 		return errEmpty
 	}
 	return errors.New(truncate(text, maxErrorText))
-}
-
-// Restore reads all hosts of the Store. Without it each is read when it is first needed.
-func (c *Client) Restore(ctx context.Context) error {
-	if c.Store == nil {
-		return nil
-	}
-	origins, err := c.Store.List(ctx)
-	if err != nil {
-		return err
-	}
-	for _, origin := range origins {
-		_, o, err := dial.ParseURL(origin, dial.FilePorts)
-		if err != nil {
-			continue
-		}
-		c.cache.mu.Lock()
-		h := c.host(o)
-		c.cache.mu.Unlock()
-		c.load(ctx, h)
-	}
-	return nil
 }
 
 // Flush saves all hosts that must not be requested now, with the times of their last
