@@ -25,7 +25,6 @@ type hostCache struct {
 	mu     sync.Mutex // guards all below, and every host but its pace
 	hosts  map[dial.Origin]*list.Element
 	recent list.List // of *host
-	files  list.List // of *host, those with a file
 	bytes  int64     // of all hosts
 	saved  error     // the last error of the Store, until Flush returns it
 }
@@ -35,13 +34,12 @@ type host struct {
 	memory
 	origin   dial.Origin
 	pace     Pace
-	loaded   bool          // from the store
-	good     *HostRules    // of the last fetch that did not fail; nil: none, or dropped
-	file     *list.Element // its element in files; nil without a file
-	lines    int64         // of the file
-	bytes    int64         // that the cache counts for it
-	err      error         // of the last fetch
-	fetching *flight       // nil: no fetch is under way
+	loaded   bool       // from the store
+	good     *HostRules // of the last fetch that did not fail; nil: none, or dropped
+	lines    int64      // of its file
+	bytes    int64      // that the cache counts for it
+	err      error      // of the last fetch
+	fetching *flight    // nil: no fetch is under way
 }
 
 // memory is what the client learned by fetching a host's file, besides the file.
@@ -105,18 +103,11 @@ func (c *Client) look(ctx context.Context, o dial.Origin) (*HostRules, *flight) 
 // lock.
 func (c *Client) host(o dial.Origin) *host {
 	if e, ok := c.cache.hosts[o]; ok {
-		h := e.Value.(*host)
 		c.cache.recent.MoveToFront(e)
-		if h.file != nil {
-			c.cache.files.MoveToFront(h.file)
-		}
-		return h
+		return e.Value.(*host)
 	}
 	if c.cache.hosts == nil {
 		c.cache.hosts = map[dial.Origin]*list.Element{}
-	}
-	if len(c.cache.hosts) >= cmp.Or(c.Size, maxHosts) {
-		c.dropHost()
 	}
 	h := &host{origin: o}
 	h.pace.SetMin(c.MinDelay)
@@ -136,8 +127,7 @@ func (c *Client) dropHost() bool {
 		e := c.cache.recent.Back()
 		h := e.Value.(*host)
 		if h.fetching == nil && !h.pace.busy(time.Now()) &&
-			(h.err == nil || c.now().Sub(h.Tried) >= h.Holdoff) {
-			c.dropFile(h)
+			(h.err == nil || time.Now().Sub(h.Tried) >= h.Holdoff) {
 			c.cache.recent.Remove(e)
 			delete(c.cache.hosts, h.origin)
 			c.cache.bytes -= h.bytes
@@ -148,11 +138,13 @@ func (c *Client) dropHost() bool {
 	return false
 }
 
+// hasFile reports whether the file of a host is cached.
+func (h *host) hasFile() bool { return h.good != nil && h.good.File != nil }
+
 // dropFile evicts the file of a host. The caller holds the lock.
 func (c *Client) dropFile(h *host) {
-	if h.file != nil {
-		c.cache.files.Remove(h.file)
-		h.good, h.file, h.validity, h.Tried = nil, nil, validity{}, time.Time{}
+	if h.hasFile() {
+		h.good, h.validity, h.Tried = nil, validity{}, time.Time{}
 		c.count(h)
 	}
 }
@@ -164,18 +156,10 @@ func (c *Client) keep(h *host, a *HostRules) {
 	own.Pace, own.origin = &h.pace, h.origin
 	own.Until = c.due(h)
 	h.pace.Follow(own.rules.Fields())
-	tried, valid := h.Tried, h.validity
-	c.dropFile(h)
-	h.Tried, h.validity = tried, valid
-	if own.Access != Unreachable {
-		h.good, h.Had = &own, own.File != nil
-		if own.File != nil {
-			h.file = c.cache.files.PushFront(h)
-			h.lines = 0
-			for range own.File.Lines() {
-				h.lines++
-			}
-		}
+	h.good, h.Had = &own, own.File != nil
+	h.lines = 0
+	for range own.File.Lines() {
+		h.lines++
 	}
 	c.count(h)
 }
@@ -194,7 +178,7 @@ func (c *Client) count(h *host) {
 	if h.err != nil {
 		size += int64(len(h.err.Error()))
 	}
-	if h.file != nil {
+	if h.hasFile() {
 		size += fileBytes + int64(h.good.File.Size()) + lineBytes*h.lines
 	}
 	c.cache.bytes += size - h.bytes
@@ -204,18 +188,19 @@ func (c *Client) count(h *host) {
 // shrink drops files and then hosts, except for h, until the cache fits in MaxBytes.
 // The caller holds the lock.
 func (c *Client) shrink(h *host) {
-	for most := cmp.Or(c.MaxBytes, maxBytes); c.cache.bytes > most; {
-		if oldest := c.cache.files.Back(); oldest != nil && oldest.Value != h {
-			c.dropFile(oldest.Value.(*host))
-		} else if !c.dropHost() {
-			return
+	most := cmp.Or(c.MaxBytes, maxBytes)
+	for e := c.cache.recent.Back(); e != nil && c.cache.bytes > most; e = e.Prev() {
+		if old := e.Value.(*host); old != h {
+			c.dropFile(old)
 		}
+	}
+	for c.cache.bytes > most && c.dropHost() {
 	}
 }
 
 // fresh reports whether no fetch is due.
 func (c *Client) fresh(h *host) bool {
-	now := c.now()
+	now := time.Now()
 	known := h.err != nil || h.good != nil
 	return known && !h.Tried.IsZero() && !now.Before(h.Tried) && now.Before(c.due(h))
 }
@@ -251,7 +236,7 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	}
 	good := h.good
 	before := past{
-		file:  h.Had && (h.Failing.IsZero() || c.now().Sub(h.Failing) < lapse),
+		file:  h.Had && (h.Failing.IsZero() || time.Now().Sub(h.Failing) < lapse),
 		empty: errors.Is(h.err, errEmpty),
 	}
 	if good != nil {
@@ -273,7 +258,7 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	}
 
 	c.cache.mu.Lock()
-	h.Tried, h.err, h.Holdoff = c.now(), err, valid.retry
+	h.Tried, h.err, h.Holdoff = time.Now(), err, valid.retry
 	switch {
 	case err == nil && a == nil: // not modified
 		own := *good
@@ -319,7 +304,7 @@ func (c *Client) answer(h *host) *HostRules {
 	switch {
 	case h.good != nil && h.good.File != nil:
 		a = *h.good
-		a.Stale = c.now().Sub(a.Fetched) >= c.goodFor(h.validity)
+		a.Stale = time.Now().Sub(a.Fetched) >= c.goodFor(h.validity)
 	case h.origin.Web() && h.Tried.Sub(h.Failing) >= lapse:
 		a.Access = Unavailable
 	}

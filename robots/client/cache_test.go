@@ -60,7 +60,7 @@ func TestConcurrentUse(t *testing.T) {
 		p.docs[fmt.Sprintf("https://h%d/robots.txt", i)] = denyA +
 			"Content-Usage: search=n\nVisit-time: 0000-2359\n"
 	}
-	c := Client{Agent: "mybot", Fetch: p.fetch, Store: &store{}, Size: 3, MaxBytes: 9000,
+	c := Client{Agent: "mybot", Fetch: p.fetch, Store: &store{}, MaxBytes: 9000,
 		MaxAge: time.Nanosecond, Retry: time.Nanosecond, MinDelay: time.Nanosecond}
 	var wg sync.WaitGroup
 	for i := range 16 {
@@ -91,7 +91,7 @@ func TestConcurrentUse(t *testing.T) {
 // TestClientSize proves that the host asked for longest ago is forgotten.
 func TestClientSize(t *testing.T) {
 	p := places{docs: map[string]string{}}
-	c := Client{Fetch: p.fetch, Size: 2}
+	c := Client{Fetch: p.fetch, MaxBytes: 3 * hostBytes}
 	for _, host := range []string{"a", "b", "a", "c", "a", "b"} {
 		mustGet(t, &c, "http://"+host)
 	}

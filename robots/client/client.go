@@ -45,7 +45,6 @@ const (
 	lapse        = 30 * 24 * time.Hour // after which a host's old file does not count
 	fetchTimeout = 30 * time.Second
 	retryTime    = 5 * time.Minute
-	maxHosts     = 1 << 17
 	maxBytes     = 64 << 20
 )
 
@@ -60,7 +59,6 @@ type Client struct {
 	Fetcher *Fetcher                                                     // gets robots files and documents; if nil, one with Agent as UserAgent
 	Fetch   func(ctx context.Context, u *url.URL) (io.ReadCloser, error) // gets robots files instead of Fetcher; [Fetcher.Fetch] documents the errors
 	Dialect func(scheme string) robots.Dialect                           // if nil, RFC9309 for http, https and gemini, and for gopher and gophers where the file uses Allow, a final $ or escapes, else Gopher
-	Now     func() time.Time                                             // if nil, time.Now
 
 	// MinDelay is the least time between two requests to one host, from the start of
 	// one to the start of the next. If zero, 1 s. A longer delay in the host's file
@@ -79,11 +77,10 @@ type Client struct {
 	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
 	Store   Store         // keeps hosts between runs; nil: none
 
-	// Size limits the number of cached hosts, MaxBytes the memory of hosts and files; if
-	// zero, 2^17 and 64 MiB. Above MaxBytes the client evicts the least recently used
-	// files, which it fetches again when they are needed, and then hosts. Hosts that must
-	// not be requested yet are kept even above both limits, each in less than 4 KiB.
-	Size     int
+	// MaxBytes limits the memory of hosts and files; if zero, 64 MiB. Above it the client
+	// evicts the least recently used files, which it fetches again when they are needed,
+	// and then hosts. Hosts that must not be requested yet are kept even above the limit,
+	// each in less than 4 KiB.
 	MaxBytes int64
 
 	cache hostCache
@@ -236,11 +233,4 @@ func (c *Client) dialect(scheme string) robots.Dialect {
 		return robots.Gopher
 	}
 	return robots.RFC9309
-}
-
-func (c *Client) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
 }
