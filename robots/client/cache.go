@@ -109,9 +109,7 @@ func (c *Client) host(o dial.Origin) *host {
 	if c.cache.hosts == nil {
 		c.cache.hosts = map[dial.Origin]*list.Element{}
 	}
-	h := &host{origin: o}
-	h.pace.SetMin(c.MinDelay)
-	h.pace.SetMax(c.MaxDelay)
+	h := &host{origin: o, pace: Pace{Min: c.MinDelay, Max: c.MaxDelay}}
 	c.cache.hosts[o] = c.cache.recent.PushFront(h)
 	c.count(h)
 	return h

@@ -27,16 +27,18 @@ const (
 
 // A Pace schedules the requests of one robot to one host. Every interval runs
 // from the start of one request to the start of the next. The zero Pace goes by
-// the rule of thumb of C8. The shortest interval is one second, or the one set with
-// [Pace.SetMin]. A Pace must not be copied. Goroutines may share it; they send their
-// requests one after the other. A nil Pace knows nothing of a host, and learns nothing:
-// each wait takes ten seconds.
+// the rule of thumb of C8. A Pace must not be copied. Goroutines may share it; they send
+// their requests one after the other. A nil Pace knows nothing of a host, and learns
+// nothing: each wait takes ten seconds.
 type Pace struct {
+	// Min and Max bound the interval, whatever the host requires. Where it requires none, a
+	// Min above zero replaces the ten seconds of the rule of thumb. If zero, 1 s and 1 h. They
+	// must not be changed once the pace is in use; Max applies to later calls of Follow.
+	Min, Max time.Duration
+
 	mu   sync.Mutex
 	turn chan struct{} // full while one goroutine waits for its time
 	plan plan
-	min  time.Duration // zero: 1 s
-	max  time.Duration // zero: 1 h
 	last time.Time     // start of the last request; zero: none yet
 	hold time.Time     // not before
 	took time.Duration
@@ -74,20 +76,7 @@ func (p *Pace) update(change func()) {
 // several apply at a time, the slowest does; values that do not parse are
 // passed over. See [robots.File.Fields].
 func (p *Pace) Follow(fields []robots.Field) {
-	p.update(func() { p.plan = newPlan(fields, cmp.Or(p.max, maxDelay)) })
-}
-
-// SetMin sets the least interval between two requests, even if the host allows a shorter
-// one. If the host sets none, d replaces the ten seconds of the rule of thumb. Zero
-// restores the defaults: one second, and ten.
-func (p *Pace) SetMin(d time.Duration) {
-	p.update(func() { p.min = max(d, 0) })
-}
-
-// SetMax sets the longest interval; longer ones count as d. It applies to the fields of
-// later calls of Follow. Zero restores the default of one hour.
-func (p *Pace) SetMax(d time.Duration) {
-	p.update(func() { p.max = max(d, 0) })
+	p.update(func() { p.plan = newPlan(fields, cmp.Or(max(p.Max, 0), maxDelay)) })
 }
 
 // Hold delays the next request until a time, as Retry-After does.
@@ -105,7 +94,7 @@ func (p *Pace) Took(d time.Duration) {
 func (p *Pace) Refused() {
 	p.update(func() {
 		asked := p.plan.interval(time.Now(), p.thumb())
-		p.slow = 2 * min(max(p.slow, asked, p.min, minDelay/2), maxDelay/2)
+		p.slow = 2 * min(max(p.slow, asked, p.Min, minDelay/2), maxDelay/2)
 	})
 }
 
@@ -120,7 +109,7 @@ func (p *Pace) Answered() {
 
 // thumb is the interval by the rule of thumb. The caller holds the lock.
 func (p *Pace) thumb() time.Duration {
-	return max(cmp.Or(p.min, thumbDelay), thumbFactor*min(p.took, readers.MaxDelay/thumbFactor))
+	return max(cmp.Or(max(p.Min, 0), thumbDelay), thumbFactor*min(p.took, readers.MaxDelay/thumbFactor))
 }
 
 // Next is the earliest time, not before now, at which a request may start.
@@ -132,7 +121,7 @@ func (p *Pace) Next(now time.Time) time.Time {
 	defer p.mu.Unlock()
 	now = later(now, p.hold)
 	if !p.last.IsZero() {
-		now = later(now, p.last.Add(max(p.slow, cmp.Or(p.min, minDelay))))
+		now = later(now, p.last.Add(max(p.slow, cmp.Or(max(p.Min, 0), minDelay))))
 	}
 	return p.plan.next(p.last, now, p.thumb())
 }

@@ -28,7 +28,7 @@ func fields(lines ...string) []robots.Field {
 
 // The clock of a synctest bubble starts at midnight UT, 2000-01-01.
 
-// TestPaceIntervals proves C8, Crawl-delay and SetMin at times that need no window. The
+// TestPaceIntervals proves C8, Crawl-delay and Min at times that need no window. The
 // longer of mine and theirs counts, and mine where they ask for nothing.
 func TestPaceIntervals(t *testing.T) {
 	for _, test := range []struct {
@@ -73,8 +73,7 @@ func TestPaceIntervals(t *testing.T) {
 			fields("Request-rate: 1/2m", "Request-rate: 1/1h 0001-0009"), 0, 0, 10 * time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var p Pace
-			p.SetMin(test.min)
+			p := Pace{Min: test.min}
 			p.Follow(test.fields)
 			mustWait(t, &p)
 			p.Took(test.took)
@@ -115,9 +114,7 @@ func TestPaceVisitTime(t *testing.T) {
 // TestPaceOddBounds: bounds that are none are the defaults, and no Next runs without end.
 func TestPaceOddBounds(t *testing.T) {
 	for _, d := range []time.Duration{-1, math.MinInt64, math.MaxInt64} {
-		var p Pace
-		p.SetMin(min(d, 0))
-		p.SetMax(d)
+		p := Pace{Min: min(d, 0), Max: d}
 		p.Took(d)
 		p.Follow(fields("Visit-time: 0600-0601", "Crawl-delay: 5",
 			"Request-rate: 1/365d 0001-2359"))

@@ -70,8 +70,6 @@ func TestTooSoon(t *testing.T) {
 		none.Hold(start)
 		none.Refused()
 		none.Answered()
-		none.SetMin(1)
-		none.SetMax(1)
 	})
 }
 
@@ -205,8 +203,7 @@ func (c *closer) CloseIdleConnections() { *c = true }
 // after a success.
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p Pace
-		p.SetMin(10 * time.Second)
+		p := Pace{Min: 10 * time.Second}
 		a := &HostRules{Pace: &p}
 		next := func() time.Duration { return time.Until(p.Next(time.Now())) }
 		mustWait(t, &p)
