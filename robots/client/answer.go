@@ -141,48 +141,41 @@ func (a *HostRules) Decide(selector string) robots.Decision {
 	if a.Access == Unreachable {
 		return robots.Decision{}
 	}
-	if a.isElsewhere(selector) {
+	form, here := a.compared(selector)
+	if !here {
 		return robots.Decision{Reason: robots.OtherHost}
 	}
-	return a.rules.Decide(a.compared(selector))
+	return a.rules.Decide(form)
 }
 
-// isElsewhere reports whether a selector is a URL of another host.
-func (a *HostRules) isElsewhere(sel string) bool {
-	scheme, _, found := strings.Cut(sel, "://")
-	if a.origin == (dial.Origin{}) || !found {
-		return false
-	}
-	if _, known := dial.FilePorts[strings.ToLower(scheme)]; !known {
-		return false // a selector that contains a URL
-	}
-	_, o, err := parse(sel)
-	return err != nil || o != a.origin
-}
-
-// compared returns the form of a selector that the rules match. It replaces a URL of
-// the host by its target, and escapes a Gopher selector as a path for RFC 9309.
-func (a *HostRules) compared(sel string) string {
+// compared returns the form of a selector that the rules match: it replaces a URL by its
+// target, and escapes a Gopher selector as a path for RFC 9309. It returns false for a URL of
+// another host.
+func (a *HostRules) compared(sel string) (form string, here bool) {
 	gopher := strings.HasPrefix(a.URL, "gopher")
-	if scheme, _, found := strings.Cut(sel, "://"); found {
-		scheme = strings.TrimSuffix(strings.ToLower(scheme), "s")
-		if u, _, err := parse(sel); err == nil &&
-			(scheme == "http" && !gopher || scheme == "gopher" && gopher) {
+	scheme, _, _ := strings.Cut(sel, "://")
+	if _, isURL := dial.FilePorts[strings.ToLower(scheme)]; isURL && scheme != sel {
+		u, o, err := parse(sel)
+		if a.origin != (dial.Origin{}) && (err != nil || o != a.origin) {
+			return "", false
+		}
+		if err == nil && o.Gopher() == gopher {
 			sel = target(u)
 		}
 	}
 	if gopher && a.File.Dialect() == robots.RFC9309 {
-		return string(selector.AppendURI(nil, sel))
+		sel = string(selector.AppendURI(nil, sel))
 	}
-	return sel
+	return sel, true
 }
 
 // Usage returns the host's preferences for the use of a path; nil if it is unreachable.
 func (a *HostRules) Usage(path string) robots.Statement {
-	if a.Access == Unreachable {
+	form, here := a.compared(path)
+	if a.Access == Unreachable || !here {
 		return nil
 	}
-	return a.rules.Usage(a.compared(path))
+	return a.rules.Usage(form)
 }
 
 // CrawlDelay returns the interval between two requests that the host's file requires of

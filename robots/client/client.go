@@ -198,11 +198,8 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 	if err != nil {
 		return nil, valid, bounded(fmt.Errorf("reading %s: %w", u, err))
 	}
-	if c.Dialect == nil && f.Dialect() == robots.Gopher && GopherDialect(f) != robots.Gopher {
-		f = robots.Parser{
-			Dialect:   GopherDialect(f),
-			Truncated: f.Truncated(),
-		}.Parse(f.AppendTo(nil))
+	if c.Dialect == nil {
+		f = Reread(f)
 	}
 	return f, valid, nil
 }

@@ -39,8 +39,8 @@ type Pace struct {
 	mu   sync.Mutex
 	turn chan struct{} // full while one goroutine waits for its time
 	plan plan
-	last time.Time     // start of the last request; zero: none yet
-	hold time.Time     // not before
+	last time.Time // start of the last request; zero: none yet
+	hold time.Time // not before
 	took time.Duration
 	slow time.Duration // the least interval since the host refused requests; zero: it does not
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -65,52 +66,38 @@ func target(u *url.URL) string {
 		sel, _, _ := strings.Cut(gopherRequest(u), "\t")
 		return sel
 	}
-	path := withoutDots(u.EscapedPath())
+	bare := url.URL{Path: u.Path, RawPath: escapedDots.Replace(u.EscapedPath()), Host: u.Host}
+	path := cmp.Or(bare.ResolveReference(&bare).EscapedPath(), "/")
 	if u.ForceQuery || u.RawQuery != "" {
 		path += "?" + u.RawQuery
 	}
 	return path
 }
 
-// withoutDots resolves "." and ".." in a path, escaped ones too.
-func withoutDots(path string) string {
-	var kept []string
-	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	for i, s := range segments {
-		dots := strings.ReplaceAll(strings.ToLower(s), "%2e", ".")
-		if dots != "." && dots != ".." {
-			kept = append(kept, s)
-			continue
-		}
-		if dots == ".." && len(kept) > 0 {
-			kept = kept[:len(kept)-1]
-		}
-		if i == len(segments)-1 {
-			kept = append(kept, "")
-		}
-	}
-	return "/" + strings.Join(kept, "/")
-}
+// escapedDots decodes the dots of a path.
+var escapedDots = strings.NewReplacer("%2e", ".", "%2E", ".")
 
-// GopherDialect is the dialect in which a file on a gopher host is best read, of
-// [robots.Gopher] and [robots.RFC9309]. One that uses Allow, a final "$" or escapes, which
-// Gopher's own text does not know, was written for readers after RFC 9309; unless
-// rules stand before its groups, which those ignore.
-func GopherDialect(f *robots.File) robots.Dialect {
+// Reread returns the file of a gopher host in the dialect in which it is best read. A file that
+// uses Allow, a final "$" or escapes, which Gopher's own text does not know, was written for
+// readers after RFC 9309; unless rules stand before its groups, which those ignore.
+func Reread(f *robots.File) *robots.File {
 	web := false
 	for _, g := range f.Groups() {
 		for _, r := range g.Rules {
 			if len(g.Agents) == 0 {
-				return robots.Gopher
+				return f
 			}
 			web = web || r.Allow || strings.HasSuffix(r.Pattern, "$") ||
 				selector.Decoded(r.Pattern) != r.Pattern
 		}
 	}
-	if web {
-		return robots.RFC9309
+	if !web || f.Dialect() != robots.Gopher {
+		return f
 	}
-	return robots.Gopher
+	return robots.Parser{
+		Dialect:   robots.RFC9309,
+		Truncated: f.Truncated(),
+	}.Parse(f.AppendTo(nil))
 }
 
 // gopherRequest returns the selector of a gopher URL: its path, decoded and without the item

@@ -75,12 +75,8 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 // choice, on an annotation read as a robots.txt, and on a file above the limit.
 func (c *Command) remark(s *ruleSource) {
 	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
-	if best := client.GopherDialect(s.file); !chosen && s.file.Dialect() == readers.Gopher &&
-		best != readers.Gopher {
-		s.file = robots.Parser{
-			Dialect:   best,
-			Truncated: s.file.Truncated(),
-		}.Parse(s.file.AppendTo(nil))
+	if !chosen {
+		s.file = client.Reread(s.file)
 	}
 	if !chosen && s.file.Dialect() == readers.RFC9309 && !strings.HasPrefix(s.name, "http") {
 		exit.Say(c.Err, s.name+" uses Allow, a final $ or escapes, so it is read as rfc9309",
