@@ -47,14 +47,3 @@ func BenchmarkGophermap(b *testing.B) {
 		}
 	}
 }
-
-// A listing must cost no allocation per entry.
-func TestListingAllocations(t *testing.T) {
-	allocations := func(n int) float64 {
-		builder := menu.Builder{FS: large(n, ".txt"), Host: "our.example", Port: 70}
-		return testing.AllocsPerRun(5, func() { _, _ = builder.Menu(context.Background(), ".") })
-	}
-	if few, many := allocations(100), allocations(5000); many > few+10 {
-		t.Errorf("%v allocations for 100 files, %v for 5000", few, many)
-	}
-}

@@ -18,10 +18,7 @@ const (
 	maxSize     = 15 << 20 // bytes that all of them may take
 	maxLine     = 4096     // bytes of a line of a map
 	maxRead     = 4 << 20  // bytes of all maps of a menu
-	maxDepth    = 4        // includes in includes
 	maxIncludes = 100
-	maxGlobs    = 100
-	maxPatterns = 30 // of names to hide
 	maxProblems = 100
 	// maxLooks bounds the files and directories that are opened besides the maps and the
 	// directory. Beyond it, only names count: a file of unknown type is text, a directory
@@ -48,8 +45,8 @@ type BuildOptions struct {
 
 // Builder makes the menus of the directories of a tree. Its methods may be called concurrently.
 //
-// Limits: maps of 4 MiB, lines of 4,096 bytes, menus of 100,000 items and 15 MiB, includes 4
-// levels deep, 100 includes and 100 patterns. Beyond a limit, the rest is omitted and reported.
+// Limits: maps of 4 MiB, lines of 4,096 bytes, menus of 100,000 items and 15 MiB, and 100
+// includes. Beyond a limit, the rest is omitted and reported.
 // A pattern that would be compared with too many names is shown as text.
 type Builder struct {
 	// FS is the tree. Builder calls [fs.ReadDir], [fs.Stat] and Open. It opens dotfiles only
@@ -151,8 +148,6 @@ type making struct {
 	sources  Sources
 
 	includes int
-	globs    int
-	patterns int   // of names to hide
 	toRead   int64 // bytes of maps that may still be read
 	size     int   // bytes of the items; more than maxSize: it is full
 	looks    int   // how often may still be looked at other files
@@ -239,13 +234,6 @@ const (
 	CodeLimit   = "MENU-LIMIT"   // a bound of menus was reached
 )
 
-// severities by code; other codes are warnings.
-var severities = map[string]diag.Severity{CodeText: diag.Notice}
-
-var hints = map[string]string{
-	CodeProgram: "gophd starts no program and does not show its source",
-}
-
 // problem reports a mistake in the line that is being read, or with the
 // directory.
 func (m *making) problem(code, format string, args ...any) {
@@ -258,17 +246,18 @@ func (m *making) problem(code, format string, args ...any) {
 
 // report adds a diagnostic about a line of a file, or about all of it.
 func (m *making) report(code, file string, line int, text string) {
-	severity := severities[code]
-	if severity == "" {
-		severity = diag.Warning
-	}
 	d := diag.Diagnostic{
 		Code:     code,
-		Severity: severity,
+		Severity: diag.Warning,
 		File:     file,
 		Line:     line,
 		Message:  text,
-		Hint:     hints[code],
+	}
+	switch code {
+	case CodeText:
+		d.Severity = diag.Notice
+	case CodeProgram:
+		d.Hint = "gophd starts no program and does not show its source"
 	}
 	switch n := len(m.menu.Problems); {
 	case n < maxProblems-1:

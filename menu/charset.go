@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -102,7 +101,7 @@ func (c Charset) Of(name string, text []byte, whole bool) Charset {
 		return Charset{}
 	case c != CharsetAuto:
 		return c
-	case slices.Contains(fromDOS, strings.ToLower(path.Ext(name))):
+	case slices.Contains(fromDOS, extension(name)):
 		return charsetCP437
 	case looksLikeLatin1(text):
 		return CharsetLatin1

@@ -153,6 +153,9 @@ func (m *making) mapEntry(e mapEntry) {
 	m.entry(e)
 }
 
+// maxExtension is the longest extension of a rule, in bytes.
+const maxExtension = 16
+
 // typeRule reports whether a rule has the form ext=T, and applies it to later lines.
 func (m *making) typeRule(rule string) bool {
 	ext, typ, found := strings.Cut(trimEnd(rule), "=")
@@ -168,7 +171,7 @@ func (m *making) typeRule(rule string) bool {
 	if m.types == nil {
 		m.types = map[string]byte{}
 	}
-	m.types[ext] = typ[0]
+	m.types["."+ext] = typ[0]
 	return true
 }
 
@@ -215,11 +218,7 @@ func (m *making) includeLine(sel string) bool {
 // menu or, with a slash, to the root. Other servers run it if it is a command.
 func (m *making) include(sel string) {
 	m.includes++
-	switch {
-	case len(m.maps) > maxDepth:
-		m.problem(CodeLimit, "includes are nested more than %d deep", maxDepth)
-		return
-	case m.includes > maxIncludes:
+	if m.includes > maxIncludes {
 		m.problem(CodeLimit, "more than %d includes", maxIncludes)
 		return
 	}
@@ -338,15 +337,17 @@ func (m *making) gphLine(line string) {
 
 // parseGph splits an item into its fields. The first byte of the type counts.
 func parseGph(s string) (e mapEntry, ok bool) {
-	var fields [4]string
-	for i := range fields {
-		if fields[i], s, ok = cutBar(s); !ok {
-			return mapEntry{}, false
-		}
-	}
-	port, _, ok := strings.Cut(s, "]")
-	if !ok || strings.Contains(port, "|") || fields[0][0] <= ' ' || fields[0][0] >= 0x7f {
+	const bar = "\x00" // that divides nothing
+	fields := strings.SplitN(strings.ReplaceAll(s, `\|`, bar), "|", 5)
+	if len(fields) < 5 || fields[0] == "" || fields[0][0] <= ' ' || fields[0][0] >= 0x7f {
 		return mapEntry{}, false
+	}
+	port, _, ok := strings.Cut(fields[4], "]")
+	if !ok || strings.ContainsAny(port, "|"+bar) {
+		return mapEntry{}, false
+	}
+	for i := range fields {
+		fields[i] = strings.ReplaceAll(fields[i], bar, "|")
 	}
 	e = mapEntry{fields[0][0], fields[1], trimEnd(fields[2]), own(fields[3]), own(port)}
 	if e.host == "server" {
@@ -356,24 +357,6 @@ func parseGph(s string) (e mapEntry, ok bool) {
 		e.port = ""
 	}
 	return e, true
-}
-
-// cutBar cuts s at the first bar that no backslash precedes. It removes the
-// backslashes before bars.
-func cutBar(s string) (before, after string, found bool) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '|':
-			b.WriteByte('|')
-			i++
-		case s[i] == '|':
-			return b.String(), s[i+1:], true
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return "", "", false
 }
 
 // Commands in maps mostly print a date, the host or the server's version. A few

@@ -416,7 +416,7 @@ func TestInclude(t *testing.T) {
 		{"ended", "=ended\nb\n", "iEnded\nib\n", ""},
 		{"star ends only itself", "=star\nb\n", "iStar\nib\n", ""},
 		{"gph", "=x.gph\n", "0A\t/d/a.txt\n", ""},
-		{"four deep", "=n1\n", "i1\ni2\ni3\ni4\n", "d/n4:2: includes are nested more than 4 deep"},
+		{"five deep", "=n1\n", "i1\ni2\ni3\ni4\ni5\n", ""},
 		{"not there", "a\n=no\nb\n", "ia\nib\n",
 			`d/gophermap:2: no file to include, and a command is not run: "no"`},
 		{"a directory", "=sub\n", "",

@@ -3,6 +3,7 @@ package menu
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,16 +53,11 @@ func (m *making) glob(pattern string, typ byte) {
 	}
 	full := fold(m.dir, pattern)
 	dir, base := path.Dir(full), path.Base(full)
-	m.globs++
 	if _, err := path.Match(base, ""); err != nil || !selector.AskableName(full) {
 		m.bad(CodePattern, pattern, "no pattern of file names")
 		return
 	}
-	switch {
-	case m.globs > maxGlobs:
-		m.bad(CodeLimit, pattern, "more than %d patterns", maxGlobs)
-		return
-	case m.toList < 0:
+	if m.toList < 0 || !m.look() {
 		m.bad(CodeLimit, pattern, "more than %d names were read for patterns", maxNames)
 		return
 	}
@@ -105,10 +101,6 @@ func (m *making) matching(pattern string, names []listed) (matches []listed, ok 
 
 // hidePattern leaves names out of the listing, and reports whether there are any.
 func (m *making) hidePattern(pattern string, names []listed) bool {
-	if m.patterns++; m.patterns > maxPatterns {
-		m.problem(CodeLimit, "more than %d patterns of names to hide", maxPatterns)
-		return true
-	}
 	matches, ok := m.matching(pattern, names)
 	for _, l := range matches {
 		m.hide(m.dir, l.name)
@@ -120,20 +112,37 @@ func (m *making) hidePattern(pattern string, names []listed) bool {
 type listed struct {
 	name string
 	dir  bool
+	date string // that the name begins with, in digits
 }
 
-// sortNames puts directories first, and each kind in the order of compareNames.
+// sortNames puts directories first, and each kind in the order of compareNames. If most of the
+// names begin with a date, as in a phlog, the newest come first, and those without a date last.
 func sortNames(names []listed) {
+	dated := 0
+	for i, l := range names {
+		if found := dateOf.FindStringSubmatch(l.name); found != nil {
+			names[i].date = found[1] + found[2] + found[3]
+			dated++
+		}
+	}
+	newestFirst := dated > 1 && 2*dated > len(names)
 	slices.SortFunc(names, func(a, b listed) int {
-		if a.dir != b.dir {
-			if a.dir {
-				return -1
-			}
+		switch {
+		case a.dir && !b.dir:
+			return -1
+		case b.dir && !a.dir:
 			return 1
+		case newestFirst && a.date != b.date:
+			return strings.Compare(b.date, a.date)
 		}
 		return compareNames(a.name, b.name)
 	})
 }
+
+// dateOf matches a year and a month, and maybe a day, from 1900 to 2099, with or without "-", "_"
+// or "." between them.
+var dateOf = regexp.MustCompile(
+	`^((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01])(?:\D|$)|\D|$)`)
 
 // compareNames orders names as people do: numbers by their value ("2" before "10"),
 // letters of ASCII in either case alike, and the rest by bytes. Names that are alike
@@ -164,6 +173,14 @@ func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
 }
 
+// lower makes a capital of ASCII small.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // cutNumber returns the digits that s begins with, without leading zeros, and what
@@ -178,82 +195,4 @@ func cutNumber(s string) (number, rest string) {
 		j++
 	}
 	return s[i:j], s[j:]
-}
-
-// newestFirst puts sorted names that begin with a date in reverse order, if most
-// of the names do, as in a phlog. Directories stay first, and names without a date
-// come after those with one.
-func newestFirst(names []listed) {
-	n := 0
-	for _, l := range names {
-		if beginsWithDate(l.name) {
-			n++
-		}
-	}
-	if n < 2 || 2*n <= len(names) {
-		return
-	}
-	files := slices.IndexFunc(names, func(l listed) bool { return !l.dir })
-	if files < 0 {
-		files = len(names)
-	}
-	for _, part := range [][]listed{names[:files], names[files:]} {
-		slices.SortStableFunc(part, func(a, b listed) int {
-			switch x, y := beginsWithDate(a.name), beginsWithDate(b.name); {
-			case x && !y:
-				return -1
-			case y && !x:
-				return 1
-			case x:
-				return -strings.Compare(dateKey(a.name), dateKey(b.name))
-			}
-			return 0
-		})
-	}
-}
-
-// beginsWithDate reports whether a name begins with a year and a month, and maybe
-// a day, from 1900 to 2099, with or without "-", "_" or "." between them.
-func beginsWithDate(name string) bool { return dateKey(name) != "" }
-
-// dateKey returns the digits of the date that a name begins with.
-func dateKey(name string) string {
-	year, rest := number(name, 4, 1900, 2099)
-	if year == "" {
-		return ""
-	}
-	month, rest := number(strings.TrimLeft(rest[:min(1, len(rest))], "-_.")+
-		rest[min(1, len(rest)):], 2, 1, 12)
-	if month == "" {
-		return ""
-	}
-	after := rest
-	if len(after) > 0 && strings.IndexByte("-_.", after[0]) >= 0 {
-		after = after[1:]
-	}
-	if day, tail := number(after, 2, 1, 31); day != "" && (tail == "" || !isDigit(tail[0])) {
-		return year + month + day
-	}
-	if rest != "" && isDigit(rest[0]) {
-		return ""
-	}
-	return year + month
-}
-
-// number cuts a number of so many digits off, if it is between low and high.
-func number(s string, digits, low, high int) (found, rest string) {
-	if len(s) < digits {
-		return "", s
-	}
-	n := 0
-	for i := range digits {
-		if !isDigit(s[i]) {
-			return "", s
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	if n < low || n > high {
-		return "", s
-	}
-	return s[:digits], s[digits:]
 }

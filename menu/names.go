@@ -15,10 +15,7 @@ import (
 // are of type typ; if it is '?', their names and contents decide.
 func (m *making) addNames(dir string, names []listed, typ byte) {
 	sortNames(names)
-	newestFirst(names)
-	names = enough(dir, names)
-	selectors := concatSelectors(dir, names)
-	m.menu.Items = slices.Grow(m.menu.Items, len(names))
+	m.menu.Items = slices.Grow(m.menu.Items, min(len(names), maxItems))
 	var abstracts map[string]bool
 	if typ == '?' {
 		abstracts = described(names)
@@ -31,16 +28,14 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 		if m.full() || m.stopped() {
 			return
 		}
-		n := selectorLen(dir, l)
+		full := selector.Join(dir, l.name)
 		it := Item{
 			Type:     typ,
 			Label:    l.name,
-			Selector: selectors[:n],
+			Selector: selector.Canonical(full, l.dir),
 			Host:     m.Host,
 			Port:     m.Port,
 		}
-		selectors = selectors[n:]
-		full := strings.Trim(it.Selector, "/")
 		switch {
 		case typ == '?' && !l.dir && strings.HasSuffix(l.name, "."+mapName) && len(m.maps) == 0 &&
 			m.inline(full):
@@ -106,48 +101,6 @@ func described(names []listed) map[string]bool {
 		}
 	}
 	return found
-}
-
-// enough returns as many of the names as more than fill a menu.
-func enough(dir string, names []listed) []listed {
-	size := 0
-	for i, l := range names {
-		if size += selectorLen(dir, l); i == maxItems || size > maxSize {
-			return names[:i+1]
-		}
-	}
-	return names
-}
-
-// concatSelectors returns the canonical selectors of all names one after the
-// other: one string for a whole listing.
-func concatSelectors(dir string, names []listed) string {
-	size := 0
-	for _, l := range names {
-		size += selectorLen(dir, l)
-	}
-	prefix := selector.Canonical(dir, true)
-	var b strings.Builder
-	b.Grow(size)
-	for _, l := range names {
-		b.WriteString(prefix)
-		b.WriteString(l.name)
-		if l.dir {
-			b.WriteByte('/')
-		}
-	}
-	return b.String()
-}
-
-func selectorLen(dir string, l listed) int {
-	n := len("/") + len(l.name)
-	if dir != "." {
-		n += len(dir) + len("/")
-	}
-	if l.dir {
-		n += len("/")
-	}
-	return n
 }
 
 // names returns what may be listed of a directory, in no order. Several patterns

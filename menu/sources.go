@@ -367,8 +367,7 @@ func (m *making) head(name string) ([]byte, error) {
 // fileType returns the type of a file, from a line ":ext=T", the table or its content, in
 // this order.
 func (m *making) fileType(name string) byte {
-	var ext [maxExtension]byte
-	if t, ok := m.types[string(appendExtension(ext[:0], name))]; ok {
+	if t, ok := m.types[extension(name)]; ok {
 		return t
 	}
 	if t, ok := TypeOf(name); ok {

@@ -3,6 +3,7 @@ package menu
 import (
 	"bytes"
 	"errors"
+	"path"
 	"strings"
 	"time"
 
@@ -52,9 +53,6 @@ var itemTypes = []itemType{
 	{TypeMIME, "mail", "eml mbox mht"},
 }
 
-// maxExtension is the longest extension that is looked up, in bytes.
-const maxExtension = 16
-
 // knownTypes and typeByExtension are itemTypes by type and by extension.
 var knownTypes, typeByExtension = index(itemTypes)
 
@@ -63,7 +61,7 @@ func index(rows []itemType) (types map[byte]itemType, extensions map[string]byte
 	for _, row := range rows {
 		types[row.typ] = row
 		for ext := range strings.FieldsSeq(row.extensions) {
-			extensions[ext] = row.typ
+			extensions["."+ext] = row.typ
 		}
 	}
 	return types, extensions
@@ -80,40 +78,21 @@ func TypeName(t byte) string { return knownTypes[t].name }
 // case. If the extension is unknown, ok is false and the type is TypeBinary;
 // [Sniff] may find another.
 func TypeOf(name string) (t byte, ok bool) {
-	var ext [maxExtension]byte
-	t, ok = typeByExtension[string(appendExtension(ext[:0], name))]
+	t, ok = typeByExtension[extension(name)]
 	if !ok {
 		t = TypeBinary
 	}
 	return t, ok
 }
 
-// appendExtension appends the extension of name in lower case, nothing if there is
-// none or if it is too long to be one.
-func appendExtension(b []byte, name string) []byte {
-	i := strings.LastIndexByte(name, '.')
-	if i < 0 || len(name)-i-1 > maxExtension || strings.IndexByte(name[i:], '/') >= 0 {
-		return b
-	}
-	for i++; i < len(name); i++ {
-		b = append(b, lower(name[i]))
-	}
-	return b
-}
+// extension returns the extension of a name in lower case, with its dot; "" if there is none.
+func extension(name string) string { return strings.ToLower(path.Ext(name)) }
 
 // sniffLen is how much of a file reports whether it is text, in bytes.
 const sniffLen = 512
 
 // byteOrderMark begins texts in UTF-8 of some editors.
 const byteOrderMark = "\ufeff"
-
-// lower makes a capital of ASCII small.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
 
 // Sniff returns the type of text if the first 512 bytes of head are text, in any
 // character set that has ASCII in it, and TypeBinary if they are not:

@@ -27,12 +27,6 @@ func TestTypeOf(t *testing.T) {
 	}
 }
 
-func TestTypeOfAllocatesNothing(t *testing.T) {
-	if n := testing.AllocsPerRun(100, func() { _, _ = menu.TypeOf("a-photograph.JPEG") }); n != 0 {
-		t.Errorf("%v allocations, want none", n)
-	}
-}
-
 func TestSniff(t *testing.T) {
 	for head, want := range map[string]byte{
 		"": '0', "plain\r\ntext\t\f": '0', "\x1b[1mansi\x1b[0m": '0', "latin1 \xe4\xf6\xfc": '0',
@@ -43,12 +37,5 @@ func TestSniff(t *testing.T) {
 		if got := menu.Sniff([]byte(head)); got != want {
 			t.Errorf("Sniff(%.20q) = %q, want %q", head, got, want)
 		}
-	}
-}
-
-func BenchmarkTypeOf(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = menu.TypeOf("a-photograph.JPEG")
 	}
 }

@@ -1,7 +1,9 @@
 package selector
 
 import (
+	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,7 +11,10 @@ import (
 // Percent escapes, the octal ones of gophernicus, and the normal form in which
 // readers of a robots.txt compare.
 
-const hexDigits = "0123456789ABCDEF"
+const (
+	hexDigits    = "0123456789ABCDEF"
+	alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+)
 
 // IsEscaped reports whether a selector that names nothing may name something once
 // it is unescaped.
@@ -73,8 +78,9 @@ func unescape(s string, octal bool) (string, bool) {
 				return "", false
 			}
 		case c == '#' && octal:
-			if v, found := decodeOctal(s[i:]); found {
-				c, n = v, 4
+			octal := s[i+1 : min(i+4, len(s))]
+			if v, err := strconv.ParseUint(octal, 8, 8); err == nil && len(octal) == 3 {
+				c, n = byte(v), 4
 			}
 		}
 		if n > 1 && IsControl(c) {
@@ -92,11 +98,11 @@ func DecodePercent(s string) (c byte, n int) {
 	if len(s) < 3 || s[0] != '%' {
 		return 0, 0
 	}
-	hi, lo := hexValue(s[1]), hexValue(s[2])
-	if hi > 15 || lo > 15 {
+	var v [1]byte
+	if _, err := hex.Decode(v[:], []byte(s[1:3])); err != nil {
 		return 0, 0
 	}
-	return hi<<4 | lo, 3
+	return v[0], 3
 }
 
 // Decoded returns a text with its percent escapes decoded. A % that begins no escape is kept.
@@ -120,34 +126,6 @@ func AppendPercent(b []byte, c byte) []byte {
 	return append(b, '%', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// decodeOctal decodes "#ooo".
-func decodeOctal(s string) (byte, bool) {
-	if len(s) < 4 {
-		return 0, false
-	}
-	v := 0
-	for _, c := range []byte(s[1:4]) {
-		if c < '0' || c > '7' {
-			return 0, false
-		}
-		v = v<<3 | int(c-'0')
-	}
-	return byte(v), v <= 0xff
-}
-
-// hexValue returns the value of a hexadecimal digit, 255 for anything else.
-func hexValue(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 255
-}
-
 // The bytes that the normal form does not escape: those that RFC 3986 calls
 // unreserved (section 2.3), and reserved ones (section 2.2) except *, $ and #: * and $
 // are special in a pattern.
@@ -157,14 +135,11 @@ const (
 )
 
 var normalBytes = func() (t [256]byte) {
-	for i := range t {
-		switch c := byte(i); {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c &&
-			c <= '9', strings.IndexByte("-._~", c) >= 0:
-			t[i] = unreserved
-		case strings.IndexByte(":/?[]@!&'()+,;=", c) >= 0:
-			t[i] = reserved
-		}
+	for _, c := range alphanumeric + "-._~" {
+		t[c] = unreserved
+	}
+	for _, c := range ":/?[]@!&'()+,;=" {
+		t[c] = reserved
 	}
 	return t
 }()
@@ -294,7 +269,7 @@ func URIPath(sel string) string { return string(AppendURI(nil, sel)) }
 
 // uriBytes marks the bytes that need no escape in a URI path.
 var uriBytes = func() (t [256]bool) {
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!&'()+,;=:@/" {
+	for _, c := range alphanumeric + "-._~!&'()+,;=:@/" {
 		t[c] = true
 	}
 	return t

@@ -98,9 +98,8 @@ func AskableName(name string) bool {
 // source.
 func IsProgram(elem string) bool {
 	elem, _, _ = strings.Cut(elem, "?")
-	elem = strings.TrimRight(elem, "~")
-	return hasSuffixFold(elem, ".cgi") || hasSuffixFold(elem, ".dcgi") ||
-		strings.EqualFold(elem, "cgi-bin")
+	elem = strings.ToLower(strings.TrimRight(elem, "~"))
+	return strings.HasSuffix(elem, ".cgi") || strings.HasSuffix(elem, ".dcgi") || elem == "cgi-bin"
 }
 
 // Join returns the file name of an element in a directory; "." is the root.
@@ -166,13 +165,6 @@ func refuseDots(elem string) Cause {
 		}
 	}
 	return ""
-}
-
-// hasSuffixFold reports whether s ends in suffix, letters of ASCII in either case
-// alike, and has something before it.
-func hasSuffixFold(s, suffix string) bool {
-	n := len(s) - len(suffix)
-	return n > 0 && strings.EqualFold(s[n:], suffix)
 }
 
 // Canonical returns the one selector that menus link for a file name in the form

@@ -131,12 +131,11 @@ func (u URL) String() string {
 		typ = '1'
 	}
 	if typ != '1' || u.Selector != "" || u.Query != "" {
-		b = appendEscaped(b, string(typ))
-		b = appendEscaped(b, u.Selector)
+		b = AppendURI(b, string(typ)+u.Selector)
 	}
 	if u.Query != "" {
 		b = append(b, "%09"...)
-		b = appendEscaped(b, u.Query)
+		b = AppendURI(b, u.Query)
 	}
 	return string(b)
 }
@@ -150,19 +149,4 @@ func (u URL) authority() string {
 		return host + ":" + strconv.Itoa(u.Port)
 	}
 	return host
-}
-
-// appendEscaped escapes bytes that RFC 3986 does not allow in a path, and '%', '?' and
-// '#'.
-func appendEscaped(b []byte, s string) []byte {
-	for i := range len(s) {
-		c := s[i]
-		alnum := '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-		if alnum || strings.IndexByte("-._~!$&'()*+,;=:@/", c) >= 0 {
-			b = append(b, c)
-		} else {
-			b = AppendPercent(b, c)
-		}
-	}
-	return b
 }
