@@ -179,7 +179,7 @@ func (r *run) freeDescriptors(err error) bool {
 	l := r.limited()
 	n := l.limiter.evictIdle(16, time.Now().Add(-settling))
 	if r.shed != nil {
-		n += r.shed(maxClosing)
+		n += r.shed(0)
 	}
 	if n > 0 && l.logged.add(netip.Addr{}, time.Now()) > 0 {
 		r.logger.Error("no files left for connections: closing silent ones", "error", err)

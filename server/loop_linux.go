@@ -23,6 +23,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -45,32 +46,37 @@ const (
 	slow    = 200 * time.Microsecond
 	slowFor = 64
 
-	// lateness delays the check of deadlines, so that one wake-up serves many.
-	lateness = 100 * time.Millisecond
+	// tick is how often look checks what depends on the time. Most clients have closed
+	// an answered connection by the first tick.
+	tick = 25 * time.Millisecond
+
+	// lateness is how often deadlines are checked.
+	lateness = 4 * tick
 
 	// stragglers is how long handshakes that are under way at the soft end may take.
-	stragglers = 50 * time.Millisecond
+	stragglers = 2 * tick
 )
 
-// checks are the times after the reply at which an answered connection is checked for the
-// client's close. Most clients have closed by the first. The last time is LingerTimeout.
-var checks = [4]time.Duration{25 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond}
+// newcomer is a connection that was just accepted.
+type newcomer struct {
+	fd     int
+	remote netip.AddrPort
+	at     time.Time // of accept
+}
 
 // closing is a connection that was answered from memory and whose sending side is shut down.
 type closing struct {
-	fd     int
-	remote netip.AddrPort
-	at     time.Time // of the reply
+	newcomer               // at is the time of the reply
+	wait     time.Duration // from the reply until it is checked for the client's close
 }
 
 // phase is the owner of a connection.
 type phase uint8
 
 const (
-	working  phase = iota // a worker
-	waiting               // the table: it may be evicted or time out
+	working  phase = iota // a worker, or nobody: it is closed
+	waiting               // loop.table: it may be evicted or time out
 	detached              // a goroutine
-	closed
 )
 
 // polled is the event loop's part of a conn. The loop's mutex guards the fields after fd.
@@ -80,22 +86,17 @@ type polled struct {
 
 	phase      phase
 	evicted    bool // while a worker owned it: the worker closes it
-	late       bool // its deadline has passed
 	registered bool // with epoll; events are disabled unless it waits
-	queued     bool // in the list of deadlines
-	deadline   time.Time
-	prev, next *conn
 }
 
 // loop is the event loop of one listener.
 type loop struct {
 	*run
-	listener *os.File // nil after its close
-	fd       int      // of the listener
-	file     *os.File // the epoll instance, which the runtime's poller waits for
-	raw      syscall.RawConn
-	epoll    int
-	shared   bool // a SharedListener
+	file   *os.File // the epoll instance, which the runtime's poller waits for
+	raw    syscall.RawConn
+	epoll  int
+	local  netip.AddrPort // of all connections; invalid if the listener has a wildcard address
+	shared bool           // a SharedListener
 
 	quick  Quick      // the handler; nil if it is not Quick
 	failed chan error // the error that ends Serve
@@ -105,22 +106,19 @@ type loop struct {
 	slow    atomic.Int32 // above slowFor, the loop counts as slow; see recordSpeed
 
 	// Used by the leader only.
-	backlog bool // accept(2) may return more
-	final   bool // the queue is accepted for the last time
-	drained bool // the final queue is empty
+	fd      int       // of the listener; -1 after its close
+	backlog bool      // accept(2) may return more
+	paused  time.Time // until when nothing is accepted
+	retry   backoff   // of accept(2)
 
-	mu             sync.Mutex
-	table          []*conn                // waiting connections, by descriptor
-	oldest, newest *conn                  // the list of deadlines, of waiting and working connections
-	closing        [len(checks)][]closing // by how often they were checked
-	nClosing       int                    // in all lists of closing
-	open           int                    // connections that are not closed or detached
-	alarm          time.Time              // when the wait ends; zero: at the next event
-	paused         time.Time              // until when nothing is accepted; zero: accepting
-	stopped        time.Time              // when stop was called
-	last           time.Time              // the deadline for requests after stop
-	woken          bool                   // the wait must end at once
-	over           bool
+	mu      sync.Mutex
+	table   []*conn   // waiting connections, by descriptor
+	closing []closing // in the order of their replies
+	open    int       // connections that are not closed or detached
+	alarm   time.Time // when look checks again; zero: there is nothing to check
+	checked time.Time // when deadlines were checked
+	stopped time.Time // when stop was called
+	over    bool
 }
 
 // serveTCP serves l until the soft end if it is a TCP listener, and reports whether it is.
@@ -141,13 +139,12 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 		workers: or(r.loops, runtime.GOMAXPROCS(0)),
 	}
 	if err := lp.start(tcp); err != nil {
-		return true, err
+		return true, fmt.Errorf("making the event loop: %w", err)
 	}
 	r.shed = lp.shed
 	lp.quick, _ = r.handler().(Quick)
 	if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
-		r.host, r.port = r.menuAddr(local)
-		r.local = local
+		lp.local = local
 	}
 	context.AfterFunc(r.hard, lp.close)
 	if r.soft.Err() != nil {
@@ -169,19 +166,19 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 }
 
 func (l *loop) start(tcp *net.TCPListener) (err error) {
-	if l.listener, err = tcp.File(); err != nil { // its own SyscallConn refuses to read
-		return fmt.Errorf("getting at the listener: %w", err)
-	}
-	raw, err := l.listener.SyscallConn()
-	if err == nil {
-		err = raw.Control(func(fd uintptr) { l.fd = int(fd) })
-	}
-	if err == nil {
-		l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	}
+	raw, err := tcp.SyscallConn()
 	if err != nil {
-		_ = l.listener.Close()
-		return fmt.Errorf("making the event loop: %w", err)
+		return err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		l.fd, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
+	})
+	if err = errors.Join(failed, err); err != nil {
+		return err
+	}
+	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		poll.Close(l.fd)
+		return err
 	}
 	err = unix.SetNonblock(l.epoll, true) // so that os.NewFile hands it to the runtime's poller
 	l.file = os.NewFile(uintptr(l.epoll), "epoll")
@@ -189,14 +186,13 @@ func (l *loop) start(tcp *net.TCPListener) (err error) {
 		l.raw, err = l.file.SyscallConn()
 	}
 	if err == nil {
-		err = l.control(unix.EPOLL_CTL_ADD, l.fd, unix.EPOLLIN)
+		err = l.control(unix.EPOLL_CTL_ADD, l.fd, unix.EPOLLIN|unix.EPOLLET)
 	}
 	if err != nil {
 		_ = l.file.Close()
-		_ = l.listener.Close()
-		return fmt.Errorf("making the event loop: %w", err)
+		poll.Close(l.fd)
 	}
-	return nil
+	return err
 }
 
 func (l *loop) control(op, fd int, events uint32) error {
@@ -210,102 +206,49 @@ func (l *loop) control(op, fd int, events uint32) error {
 func (l *loop) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.stopped.IsZero() || l.over {
+	if !l.stopped.IsZero() {
 		return
 	}
 	if !l.shared {
 		poll.HoldNewcomers(l.fd)
 	}
 	l.stopped = time.Now()
-	l.last = l.stopped.Add(l.lastCall())
-	l.wakeUp()
+	l.lookAt(l.stopped)
 }
 
 // close makes the leader close all connections and end the loop.
 func (l *loop) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.wakeUp()
 	l.over = true
+	l.lookAt(time.Now())
 }
 
-func (l *loop) wakeUp() {
-	l.woken = true
-	l.wakeBy(time.Now())
+// lookAt makes the leader call look at the given time, or earlier: the read deadline of the
+// epoll instance wakes it.
+func (l *loop) lookAt(at time.Time) {
+	if l.alarm.IsZero() || at.Before(l.alarm) {
+		l.alarm = at
+		_ = l.file.SetReadDeadline(at)
+	}
 }
 
-// wakeBy makes the wait end at the given time at the latest: the alarm is the read deadline of
-// the epoll instance.
-func (l *loop) wakeBy(at time.Time) {
-	if l.over || !l.alarm.IsZero() && !at.Before(l.alarm) {
-		return
-	}
-	l.alarm = at
-	_ = l.file.SetReadDeadline(at)
+// overdue reports whether a connection has had its time to send a request.
+func (l *loop) overdue(c *conn, now time.Time) bool {
+	return l.over || now.Sub(c.accepted) >= l.requestTimeout() ||
+		!l.stopped.IsZero() && now.Sub(l.stopped) >= l.lastCall()
 }
 
-// due returns the deadline of a waiting connection.
-func (l *loop) due(c *conn) time.Time {
-	if !l.stopped.IsZero() && l.last.Before(c.deadline) {
-		return l.last
-	}
-	return c.deadline
-}
-
-// checkAt returns how long after its reply a connection is checked for the i-th time.
-func (l *loop) checkAt(i int) time.Duration {
-	if i == len(checks)-1 {
-		return l.lingerTimeout()
-	}
-	return min(checks[i], l.lingerTimeout())
-}
-
-// remove removes a connection from the list of deadlines and from the table.
-func (l *loop) remove(c *conn) {
-	if c.fd < len(l.table) && l.table[c.fd] == c {
-		l.table[c.fd] = nil
-	}
-	if !c.queued {
-		return
-	}
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		l.oldest = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	} else {
-		l.newest = c.prev
-	}
-	c.queued = false
-	c.prev = nil
-	c.next = nil
-}
-
-// detach removes a connection that a worker owns from the loop; to is detached or closed.
-// It returns false if the connection was evicted or closed meanwhile.
-func (l *loop) detach(c *conn, to phase) bool {
+// detach removes a connection that a worker owns from the loop. It returns false if the
+// connection was evicted meanwhile.
+func (l *loop) detach(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.phase == closed {
-		return false
+	l.open--
+	if !c.evicted {
+		c.phase = detached
 	}
-	l.remove(c)
-	if c.evicted {
-		to = closed
-	}
-	c.phase = to
-	l.decOpen(1)
 	return !c.evicted
-}
-
-// decOpen subtracts connections that were closed or detached.
-func (l *loop) decOpen(n int) {
-	l.open -= n
-	if l.open == 0 && !l.stopped.IsZero() {
-		l.wakeUp()
-	}
 }
 
 // evict closes a connection to make room for another. One that a worker owns is closed when
@@ -321,14 +264,12 @@ func (p *polled) evict() bool {
 	case detached:
 		return false
 	case waiting:
-		l.remove(l.table[p.fd])
-		p.phase = closed
+		l.table[p.fd] = nil
+		l.open--
 		_ = poll.SetReset(p.fd) // an empty reply could be taken for an empty robots.txt
 		poll.Close(p.fd)
-		l.decOpen(1)
-	case working:
-		p.evicted = true
 	}
+	p.phase, p.evicted = working, true
 	return true
 }
 
@@ -343,38 +284,27 @@ func (p *polled) unread() bool {
 	return p.phase == working || p.phase == waiting && poll.Unread(p.fd)
 }
 
-// wait puts a connection into the table until it is readable or its deadline passes. It
-// returns false if the connection was evicted meanwhile, or its deadline has passed.
+// wait lets a connection wait until it is readable or its deadline has passed. It returns
+// false if the connection was evicted meanwhile, or its deadline has passed.
 func (l *loop) wait(c *conn) bool {
 	const events = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT
+	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.evicted || c.late || l.over {
-		return false
-	}
 	op := unix.EPOLL_CTL_ADD
 	if c.registered {
 		op = unix.EPOLL_CTL_MOD
 	}
-	if l.control(op, c.fd, events) != nil {
+	if c.evicted || l.overdue(c, now) || l.control(op, c.fd, events) != nil {
 		return false
 	}
-	for len(l.table) <= c.fd {
-		l.table = append(l.table, make([]*conn, max(64, c.fd+1-len(l.table)))...)
+	c.registered = true
+	c.phase = waiting
+	if c.fd >= len(l.table) {
+		l.table = append(l.table, make([]*conn, c.fd+1)...)
 	}
 	l.table[c.fd] = c
-	c.registered, c.phase = true, waiting
-	if !c.queued {
-		c.deadline = c.accepted.Add(l.requestTimeout())
-		c.queued, c.prev = true, l.newest
-		if l.newest != nil {
-			l.newest.next = c
-		} else {
-			l.oldest = c
-		}
-		l.newest = c
-	}
-	l.wakeBy(l.due(c).Add(lateness))
+	l.lookAt(now.Add(tick))
 	return true
 }
 
@@ -383,143 +313,41 @@ func (l *loop) wait(c *conn) bool {
 func (l *loop) take(fd int) *conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if fd >= len(l.table) || l.table[fd] == nil || l.table[fd].phase != waiting {
-		return nil
+	c := l.table[fd]
+	if c != nil {
+		l.table[fd] = nil
+		c.phase = working
 	}
-	l.table[fd].phase = working
-	return l.table[fd]
+	return c
 }
 
-// shed closes up to n answered connections, the oldest first, and returns how many.
-func (l *loop) shed(n int) (shed int) {
+// shed closes the oldest answered connections, but for keep of them, and returns how many.
+func (l *loop) shed(keep int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := len(checks) - 1; i >= 0; i-- {
-		q := l.closing[i]
-		k := min(n-shed, len(q))
-		for _, c := range q[:k] {
-			poll.Close(c.fd)
-		}
-		l.closing[i] = q[:copy(q, q[k:])]
-		shed += k
+	n := max(len(l.closing)-keep, 0)
+	for _, c := range l.closing[:n] {
+		poll.Close(c.fd)
 	}
-	l.nClosing -= shed
-	l.decOpen(shed)
-	return shed
-}
-
-// checkClosing reads once from each answered connection that is due for a check. It closes
-// those that the client has closed or that were checked for the last time, and appends to
-// more those whose client has sent more.
-func (l *loop) checkClosing(now time.Time, more []closing) []closing {
-	var buf [512]byte
-	most := maxClosing
-	if total := l.limited().limiter.total; total > 0 {
-		most = min(most, total/2)
-	}
-	had := l.nClosing
-	for i := range l.closing {
-		q := l.closing[i]
-		k := 0
-		for ; k < len(q) && now.Sub(q[k].at) >= l.checkAt(i); k++ {
-			n, errno := poll.Recv(q[k].fd, buf[:])
-			switch {
-			case errno == 0 && n > 0:
-				more = append(more, q[k])
-			case errno == unix.EAGAIN && i+1 < len(checks) && l.nClosing <= most:
-				l.closing[i+1] = append(l.closing[i+1], q[k])
-				continue
-			default:
-				poll.Close(q[k].fd)
-			}
-			l.nClosing--
-		}
-		if k > 0 {
-			l.closing[i] = q[:copy(q, q[k:])]
-		}
-		if len(l.closing[i]) > 0 {
-			l.wakeBy(l.closing[i][0].at.Add(l.checkAt(i) + checks[0]/2))
-		}
-	}
-	l.decOpen(had - l.nClosing - len(more))
-	return more
-}
-
-// pause stops accepting for some time.
-func (l *loop) pause(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.listener == nil {
-		return // its descriptor may have been reused
-	}
-	l.paused = time.Now().Add(d)
-	_ = l.control(unix.EPOLL_CTL_MOD, l.fd, 0)
-	l.wakeBy(l.paused)
-}
-
-// stepStop resumes accepting after a pause and advances a shutdown. It lets the queue be
-// accepted for the last time, closes the listener, and ends the loop when no connection is
-// open or close was called. It reports whether the loop has ended.
-func (l *loop) stepStop(now time.Time) bool {
-	if !l.paused.IsZero() && !now.Before(l.paused) {
-		l.paused = time.Time{}
-		if l.listener != nil {
-			_ = l.control(unix.EPOLL_CTL_MOD, l.fd, unix.EPOLLIN)
-		}
-	}
-	if l.stopped.IsZero() && !l.over {
-		return false
-	}
-	if l.listener != nil && !l.shared && !l.final && !now.Before(l.stopped.Add(stragglers)) {
-		l.final, l.backlog = true, true
-	}
-	if l.listener != nil && (l.over || l.shared || l.drained) {
-		_ = l.control(unix.EPOLL_CTL_DEL, l.fd, 0)
-		_ = l.listener.Close()
-		l.listener, l.backlog = nil, false
-	}
-	if l.listener != nil || l.open > 0 && !l.over {
-		return false
-	}
-	l.over = true
-	_ = l.file.Close()
-	return true
-}
-
-// closeAll closes the waiting and the answered connections when the loop has ended.
-func (l *loop) closeAll() {
-	l.shed(math.MaxInt)
-	l.mu.Lock()
-	var all []*conn
-	for c := l.oldest; c != nil; c = l.oldest {
-		l.remove(c)
-		if c.phase == waiting {
-			c.phase = closed
-			poll.Close(c.fd)
-			all = append(all, c)
-		}
-	}
-	l.mu.Unlock()
-	for _, c := range all {
-		c.slot.release()
-		l.logRefusal(c.remote.Addr(), os.ErrClosed)
-	}
+	l.closing = slices.Delete(l.closing, 0, n)
+	l.open -= n
+	return n
 }
 
 // worker is one goroutine's share of a loop.
 type worker struct {
 	*loop
 	leads    bool
-	accepted []closing         // new connections; at is the time of accept
+	accepted []newcomer
 	late     []*conn           // connections whose deadline has passed
 	ready    []unix.EpollEvent // readable connections
-	more     []closing         // answered connections whose client has sent more
+	more     []newcomer        // answered connections whose client has sent more
 	began    time.Time         // when this round of work began
 	work     int               // connections in this round
 	isSlow   bool              // recent rounds were slow
 
 	check func(fd uintptr) bool // calls poll
-	space [batch]closing        // backs accepted
+	space [batch]newcomer       // backs accepted
 	room  [64]unix.EpollEvent   // backs ready
 	buf   [selector.MaxRequest]byte
 	spare *conn   // reused for the next connection unless keep was called
@@ -527,21 +355,7 @@ type worker struct {
 }
 
 func (w *worker) serve() {
-	var wait backoff
-	for {
-		err := w.gather()
-		if errors.Is(err, io.EOF) {
-			w.stepDown()
-			return
-		}
-		if err != nil {
-			w.stepDown()
-			w.acceptFailed(err, &wait)
-			continue
-		}
-		if len(w.accepted) > 0 {
-			wait.reset()
-		}
+	for w.gather() {
 		for _, a := range w.accepted {
 			w.read(w.newConn(a))
 		}
@@ -557,39 +371,33 @@ func (w *worker) serve() {
 			w.drain(w.newConn(a))
 		}
 	}
+	w.stepDown()
 }
 
-// gather becomes the leader and waits until there is work. It returns io.EOF when the loop
+// gather becomes the leader and waits until there is work. It returns false when the loop
 // has ended.
-func (w *worker) gather() error {
+func (w *worker) gather() bool {
 	now := time.Now()
 	w.accepted, w.ready, w.late, w.more = nil, nil, w.late[:0], w.more[:0]
 	w.isSlow = w.workers > 1 &&
 		w.recordSpeed(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
 	if !w.leads {
 		<-w.lead
-		w.leads, now = true, time.Now()
+		w.leads = true
+		now = time.Now()
 	}
-	for {
-		if w.expire(now) {
-			w.closeAll()
-			return io.EOF
-		}
-		if len(w.late)+len(w.more) == 0 {
-			if err := w.events(now); err != nil {
-				return err
-			}
+	collected := func() int { return len(w.accepted) + len(w.late) + len(w.ready) + len(w.more) }
+	for w.work = 0; w.work == 0; w.work = collected() {
+		if !w.look(now) || collected() == 0 && !w.events(now) {
+			return false
 		}
 		now = time.Now()
-		if w.work = len(w.late) + len(w.more) + len(w.accepted) + len(w.ready); w.work > 0 {
-			break
-		}
 	}
 	w.began = now
-	if w.isSlow || w.workers > 1 && len(w.accepted) == batch {
+	if w.isSlow || w.workers > 1 && len(w.accepted) >= batch {
 		w.stepDown()
 	}
-	return nil
+	return true
 }
 
 // recordSpeed records whether the last round of a worker was slow, and reports whether
@@ -615,70 +423,111 @@ func (w *worker) stepDown() {
 	}
 }
 
-// expire collects the connections whose deadline has passed, to be read once more: on a
-// busy machine a request may have arrived in time. It also checks the answered connections.
-// It reports whether the loop has ended.
-func (w *worker) expire(now time.Time) (over bool) {
+// look checks the deadlines, the answered connections and the progress of a stop, if it is
+// time. It returns false when the loop has ended.
+func (w *worker) look(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for c := w.oldest; c != nil && !w.due(c).After(now); c = w.oldest {
-		isWaiting := c.phase == waiting
-		w.remove(c)
-		c.late = true
-		if isWaiting {
-			c.phase = working
-			w.late = append(w.late, c)
-		}
+	if w.alarm.IsZero() || now.Before(w.alarm) {
+		return true
 	}
-	w.more = w.checkClosing(now, w.more)
-	return w.stepStop(now) && len(w.late)+len(w.more) == 0
-}
+	w.alarm = time.Time{}
 
-// events waits for events and accepts. It does not wait if accept(2) may return more.
-func (w *worker) events(now time.Time) error {
-	if w.backlog {
-		w.poll()
-	} else if err := w.sleep(now); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return io.EOF
-	}
-	if !w.backlog || w.isSlow && len(w.ready) > 0 {
-		return nil
-	}
-	err := w.accept()
-	if err != nil && len(w.accepted)+len(w.ready) > 0 {
-		return nil // the next accept fails again
-	}
-	return err
-}
-
-// sleep waits for an event, the alarm or the end of the loop.
-func (w *worker) sleep(now time.Time) error {
-	w.mu.Lock()
-	if !w.alarm.IsZero() && !w.alarm.After(now) { // it has passed: set it for the next deadline
-		w.alarm = time.Time{}
-		_ = w.file.SetReadDeadline(time.Time{})
-		if w.oldest != nil {
-			w.wakeBy(w.due(w.oldest).Add(lateness))
-		}
-		for i, q := range w.closing {
-			if len(q) > 0 {
-				w.wakeBy(q[0].at.Add(w.checkAt(i) + checks[0]/2))
+	// Read once more from connections whose deadline has passed: on a busy machine a
+	// request may have arrived in time.
+	if w.over || now.Sub(w.checked) >= lateness {
+		w.checked = now
+		for fd, c := range w.table {
+			if c != nil && w.overdue(c, now) {
+				w.table[fd] = nil
+				c.phase = working
+				w.late = append(w.late, c)
 			}
 		}
-		if !w.paused.IsZero() {
-			w.wakeBy(w.paused)
+	}
+	w.checkClosing(now)
+
+	// After a stop, accept the whole queue and close the listener.
+	stopping := w.over || !w.stopped.IsZero()
+	if stopping && w.fd >= 0 && (w.over || w.shared || now.Sub(w.stopped) >= stragglers) {
+		if !w.shared {
+			_ = w.accept(math.MaxInt)
 		}
-		if !w.stopped.IsZero() && w.listener != nil {
-			w.wakeBy(w.stopped.Add(stragglers))
+		_ = w.control(unix.EPOLL_CTL_DEL, w.fd, 0)
+		poll.Close(w.fd)
+		w.fd = -1
+		w.backlog = false
+	}
+
+	switch {
+	case w.fd < 0 && w.open == 0, w.over && len(w.accepted)+len(w.late)+len(w.more) == 0:
+		w.over = true
+		for _, c := range w.closing {
+			poll.Close(c.fd)
+		}
+		_ = w.file.Close()
+		return false
+	case stopping || w.open > 0 || now.Before(w.paused):
+		w.lookAt(now.Add(tick))
+	default:
+		_ = w.file.SetReadDeadline(time.Time{})
+	}
+	return true
+}
+
+// checkClosing reads once from each answered connection that is due for a check. It closes
+// those that the client has closed, or that have lingered for LingerTimeout.
+func (w *worker) checkClosing(now time.Time) {
+	most := maxClosing
+	if total := w.limited().limiter.total; total > 0 {
+		most = min(most, total/2)
+	}
+	kept := w.closing[:0]
+	for _, c := range w.closing {
+		if now.Sub(c.at) < c.wait {
+			kept = append(kept, c)
+			continue
+		}
+		n, errno := poll.Recv(c.fd, w.buf[:])
+		switch {
+		case n > 0:
+			w.more = append(w.more, c.newcomer)
+		case errno == unix.EAGAIN && c.wait < w.lingerTimeout() && len(kept) < most:
+			c.wait = min(4*c.wait, w.lingerTimeout())
+			kept = append(kept, c)
+		default:
+			poll.Close(c.fd)
+			w.open--
 		}
 	}
-	woken := w.woken
-	w.woken = false
+	w.closing = kept
+}
+
+// events waits for events and accepts. It does not wait if accept(2) may return more. It
+// returns false when the loop has ended.
+func (w *worker) events(now time.Time) bool {
+	if w.backlog && !now.Before(w.paused) {
+		w.poll()
+	} else if err := w.raw.Read(w.check); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	if !w.backlog || now.Before(w.paused) || w.isSlow && len(w.ready) > 0 {
+		return true
+	}
+
+	// Close answered connections that the limiter has no room for.
+	w.shed(max(w.limited().limiter.room()-batch, 0))
+	most := batch
+	if w.isSlow {
+		most = 1
+	}
+	w.mu.Lock()
+	err := w.accept(most)
 	w.mu.Unlock()
-	if woken {
-		return nil
+	if err != nil && len(w.accepted)+len(w.ready) == 0 {
+		w.acceptFailed(err)
 	}
-	return w.raw.Read(w.check)
+	return true
 }
 
 // poll takes pending events without waiting, and reports whether there were any. When work
@@ -700,53 +549,42 @@ func (w *worker) poll() bool {
 	return n > 0
 }
 
-// accept accepts a batch of connections. Answered connections that the limiter has no room
-// for are closed first.
-func (w *worker) accept() error {
-	room := max(w.limited().limiter.room()-batch, 0)
-	w.mu.Lock()
-	answered := w.nClosing
-	w.mu.Unlock()
-	if answered > room {
-		w.shed(answered - room)
-	}
-	most := batch
-	if w.isSlow {
-		most = 1
-	}
+// accept accepts up to most connections. w.mu must be held.
+func (w *worker) accept(most int) error {
 	w.accepted = w.space[:0]
 	var failed error
 	for len(w.accepted) < most {
 		fd, from, errno := poll.Accept(w.fd)
 		if errno != 0 {
-			w.backlog, w.drained = false, w.final
-			if errno != unix.EAGAIN {
+			w.backlog = errno != unix.EAGAIN
+			if w.backlog {
 				failed = os.NewSyscallError("accept4", errno)
 			}
 			break
 		}
-		w.accepted = append(w.accepted, closing{fd, from, time.Now()})
+		w.accepted = append(w.accepted, newcomer{fd, from, time.Now()})
+		w.retry.reset()
 	}
 	w.run.accepted.Add(int64(len(w.accepted)))
-	w.mu.Lock()
 	w.open += len(w.accepted)
-	w.mu.Unlock()
 	return failed
 }
 
 // acceptFailed frees descriptors, or pauses accepting after a temporary failure. A permanent
 // failure ends Serve.
-func (w *worker) acceptFailed(err error, wait *backoff) {
-	d, err := w.run.acceptFailed(err, wait)
+func (w *worker) acceptFailed(err error) {
+	d, err := w.run.acceptFailed(err, &w.retry)
 	if err != nil {
+		w.backlog = false
 		select {
 		case w.failed <- err:
 		default:
 		}
 	}
-	if d > 0 || err != nil {
-		w.pause(max(d, time.Millisecond))
-	}
+	w.paused = time.Now().Add(d)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lookAt(w.paused)
 }
 
 // read reads the bytes that have arrived, and handles the connection.
@@ -754,14 +592,12 @@ func (w *worker) read(c *conn) {
 	had := copy(w.buf[:], c.head)
 	n, errno := poll.Recv(c.fd, w.buf[had:])
 	switch {
-	case errno == unix.EAGAIN && c.late:
-		w.drop(c, os.ErrDeadlineExceeded)
 	case errno == unix.EAGAIN:
 		w.park(c)
 	case errno != 0:
-		w.drop(c, os.NewSyscallError("recv", errno))
+		w.refuse(c, os.NewSyscallError("recv", errno))
 	case n == 0 && had == 0:
-		w.drop(c, io.EOF)
+		w.refuse(c, io.EOF)
 	default:
 		c.head, c.ended = w.buf[:had+n], n == 0
 		w.handle(c)
@@ -803,7 +639,7 @@ func (w *worker) handle(c *conn) {
 }
 
 // newConn returns a conn that the next call reuses, unless keep was called.
-func (w *worker) newConn(a closing) *conn {
+func (w *worker) newConn(a newcomer) *conn {
 	if w.spare == nil {
 		w.spare = new(conn)
 	}
@@ -824,40 +660,32 @@ func (w *worker) keep(c *conn) {
 
 // park admits a connection and lets it wait for the rest of its request.
 func (w *worker) park(c *conn) {
-	if c.slot == nil {
-		if why := w.admit(c, reading); why != admitted {
-			w.refuse(c, why)
-			return
-		}
-	}
 	w.keep(c)
-	if !w.wait(c) {
-		w.drop(c, os.ErrDeadlineExceeded)
+	if why := w.admit(c, reading); why != admitted {
+		w.refuse(c, why)
+	} else if !w.wait(c) {
+		w.refuse(c, os.ErrDeadlineExceeded)
 	}
-}
-
-// drop closes a connection that has sent no request.
-func (w *worker) drop(c *conn, why error) {
-	w.closeConn(c)
-	w.logRefusal(c.remote.Addr(), why)
 }
 
 func (w *worker) closeConn(c *conn) {
-	w.detach(c, closed)
+	w.detach(c)
 	poll.Close(c.fd)
 	c.slot.release()
 }
 
-// refuse closes a connection over a limit, after an error message where lastWord has one.
-// Without a message it resets the connection: a robot may take an empty reply for an empty
-// robots.txt.
-func (w *worker) refuse(c *conn, why refusal) {
+// refuse closes a connection that has sent no request, or is over a limit. The latter gets
+// an error message where lastWord has one. Without a message it is reset: a robot may take
+// an empty reply for an empty robots.txt.
+func (w *worker) refuse(c *conn, why error) {
 	w.logRefusal(c.remote.Addr(), why)
-	word := w.lastWord(c, why)
-	if n, _ := poll.Send(c.fd, word); n < len(word) || n == 0 || c.begun {
-		_ = poll.SetReset(c.fd)
-	} else {
-		_ = poll.ShutdownWrite(c.fd)
+	if refusal := refusalOf(why); refusal != admitted {
+		word := w.lastWord(c, refusal)
+		if n, _ := poll.Send(c.fd, word); n < len(word) || n == 0 || c.begun {
+			_ = poll.SetReset(c.fd)
+		} else {
+			_ = poll.ShutdownWrite(c.fd)
+		}
 	}
 	w.closeConn(c)
 }
@@ -881,16 +709,10 @@ func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
 		return false
 	}
 	c.head = append([]byte(nil), c.head...)
-	nc, err := poll.NewConn(c.fd, c.remote)
-	if err != nil {
-		w.detach(c, closed)
-		c.slot.release()
-		return false
-	}
-	c.Conn, c.socket = nc, &socket{Conn: nc}
-	if !w.detach(c, detached) {
-		_ = nc.Close()
-		c.slot.release()
+	c.Conn = poll.NewConn(c.fd, c.remote)
+	c.socket = &socket{Conn: c.Conn}
+	if !w.detach(c) {
+		c.release()
 		return false
 	}
 	w.conns.Go(func() {
@@ -941,11 +763,11 @@ func (w *worker) answered(c *conn) {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.remove(c)
-	c.phase = closed
-	w.closing[0] = append(w.closing[0], closing{c.fd, c.remote, now})
-	w.nClosing++
-	w.wakeBy(now.Add(checks[0] * 3 / 2))
+	w.closing = append(w.closing, closing{
+		newcomer: newcomer{c.fd, c.remote, now},
+		wait:     min(tick, w.lingerTimeout()),
+	})
+	w.lookAt(now.Add(tick))
 }
 
 // send sends as much of an answer as the socket accepts without blocking. It returns the

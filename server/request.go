@@ -244,9 +244,6 @@ func (c *conn) readMore() error {
 // menuAddr returns the host and port of this server in menus, for a client that connected to
 // local. The host is "" if neither is known.
 func (r *run) menuAddr(local netip.AddrPort) (host string, port int) {
-	if local == r.local && local.IsValid() {
-		return r.host, r.port
-	}
 	host, port = r.Host, r.Port
 	if host == "" && local.IsValid() && !local.Addr().IsUnspecified() {
 		host = local.Addr().String()

@@ -270,10 +270,7 @@ type run struct {
 	soft, hard    context.Context // when soft ends, no new requests; when hard ends, no more replies
 	logger        *slog.Logger
 	conns         sync.WaitGroup
-	local         netip.AddrPort  // of all connections; zero if the listener has a wildcard address
-	host          string          // menuAddr of local
-	port          int             // menuAddr of local
-	shed          func(n int) int // closes up to n answered connections of the event loop; may be nil
+	shed          func(keep int) int // closes answered connections of the event loop; may be nil
 
 	stuck  chan struct{} // closed when the first handler has timed out
 	gaveUp sync.Once

@@ -22,15 +22,11 @@ type Conn struct {
 	until  time.Time // the write deadline
 }
 
-// NewConn returns a Conn for a non-blocking socket. If it fails, it closes the socket.
-func NewConn(fd int, remote netip.AddrPort) (*Conn, error) {
+// NewConn returns a Conn for a non-blocking socket.
+func NewConn(fd int, remote netip.AddrPort) *Conn {
 	f := os.NewFile(uintptr(fd), "connection")
-	raw, err := f.SyscallConn()
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return &Conn{File: f, remote: remote, raw: raw}, nil
+	raw, _ := f.SyscallConn() // fails only for a nil *os.File
+	return &Conn{File: f, remote: remote, raw: raw}
 }
 
 // SetWriteDeadline sets the deadline for writes. SendFile checks it itself, since a call that
