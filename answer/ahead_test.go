@@ -61,18 +61,21 @@ func TestOutputIsBounded(t *testing.T) {
 		free(unread)
 	})
 
-	// What makes a map counts until its request ends.
+	// What makes a map counts until its request ends, unless it is too large.
 	h := &Host{Site: run(t, t.TempDir())}
 	ctx, cancel := context.WithCancel(t.Context())
 	q := &Asked{Host: h, View: h.Site.View(ctx)}
-	for n, want := range map[int64]error{maxMap: nil, maxMap + 1: errTooLarge} {
-		if text, err := q.ReadMap(io.NopCloser(io.LimitReader(zeros{}, n))); !errors.Is(err,
-			want) || err == nil && int64(len(text)) != n {
-			t.Errorf("a map of %d: %d, %v", n, len(text), err)
+	for _, test := range []struct {
+		size, held int64
+		want       error
+	}{{maxMap + 1, 0, errTooLarge}, {maxMap, maxMap, nil}} {
+		text, err := q.ReadMap(io.NopCloser(io.LimitReader(zeros{}, test.size)))
+		if !errors.Is(err, test.want) || err == nil && int64(len(text)) != test.size {
+			t.Errorf("a map of %d: %d, %v", test.size, len(text), err)
 		}
-	}
-	if n := h.Limiter.held.Load(); n < maxMap {
-		t.Errorf("%d bytes of a map count", n)
+		if n := h.Limiter.held.Load(); n != test.held {
+			t.Errorf("after a map of %d, %d bytes count", test.size, n)
+		}
 	}
 	cancel()
 	if !eventually(func() bool { return h.Limiter.held.Load() == 0 }) {

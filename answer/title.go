@@ -308,7 +308,7 @@ func marked(lines []string) string {
 // isUnderline reports whether a line is the underline of a heading (CommonMark section 4.3).
 func isUnderline(line string) bool {
 	line = strings.TrimRight(line, " \r")
-	return len(line) > 1 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
+	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
 // firstLine returns the title of a text without markup.

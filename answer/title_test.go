@@ -50,6 +50,7 @@ func TestHeading(t *testing.T) {
 		files[name], wants[name] = "First\n\n```\n# art\n```\n# Below\n", want
 	}
 	files["b.md"], wants["b.md"] = "A paragraph\nof two lines.\n\nSet\n===\n", "Set"
+	files["c.md"], wants["c.md"] = "A line\n\nSet\n- \n", "Set"
 	dir := t.TempDir()
 	write(t, dir, files)
 	tree := run(t, dir)
