@@ -111,6 +111,18 @@ func TestMenuFile(t *testing.T) {
 	}
 }
 
+// A map that lists users, where there are none, is reported.
+func TestNoUsers(t *testing.T) {
+	dir, log := t.TempDir(), treetest.Log{}
+	write(t, dir, map[string]string{"gophermap": "~\nx\n"})
+	h := newFiles(runWith(t, dir, site.Config{Log: log.Logger()}), 0)
+	got, err := get(t, h, "/")
+	if err != nil || !strings.HasPrefix(got, "ix\t") ||
+		!strings.Contains(log.String(), "there are no users to list") {
+		t.Errorf("%q, %v, %s", got, err, &log)
+	}
+}
+
 // A menu that tells the time or the client's address is made for each request.
 func TestChangingMenuIsNotKept(t *testing.T) {
 	dir := t.TempDir()

@@ -39,7 +39,9 @@ func TestHeading(t *testing.T) {
 		"- Item\n":                             "",
 		"+ Item\n":                             "",
 		"// Package x\n\npackage x\n":          "",
-		strings.Repeat("x", 300):               "",
+		strings.Repeat("x", 100):               strings.Repeat("x", 100),
+		strings.Repeat("x", 101):               "",
+		"━ so ━\n":                             "so",
 		strings.Repeat("y", 40000):             "",
 	} {
 		files["t"+strconv.Itoa(len(files))+".txt"] = text
@@ -180,6 +182,7 @@ func TestBlocks(t *testing.T) {
 		"\n\na":                          "[| a]",
 		"=File        size\n=x   1":      "[*=File        size|=x   1]",
 		"a\tb":                           "[*a\tb]",
+		"━ a\nb":                         "[━ a|b]",
 		"+---+\n=| a\n+---+":             "[*+---+|=| a|+---+]",
 		"╔══╗\n=║ a ║\n\n════\na": "[*╔══╗|=║ a ║| ════|a]",
 	} {
