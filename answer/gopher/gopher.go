@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/textproto"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/menu"
@@ -97,43 +98,14 @@ func (f *Front) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 // strictText writes a text as RFC 1436 section 3.7 requires; see Front.StrictText.
 func strictText(w io.Writer, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 32<<10)
+	if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+		_, err = io.WriteString(w, menu.End) // a DotWriter would begin with an empty line
+		return err
+	}
 	out := bufio.NewWriterSize(w, 16<<10)
-	bol := true // at the beginning of a line
-	cr := false // the last part ended in a CR that may belong to a line end
-	for {
-		part, err := in.ReadSlice('\n')
-		if cr && string(part) != "\n" {
-			_ = out.WriteByte('\r')
-		}
-		if cr = errors.Is(err, bufio.ErrBufferFull) && part[len(part)-1] == '\r'; cr {
-			part = part[:len(part)-1]
-		}
-		ended := len(part) > 0 && part[len(part)-1] == '\n'
-		if ended {
-			part = trimLineEnd(part)
-		}
-		if bol && len(part) > 0 && part[0] == '.' {
-			_ = out.WriteByte('.')
-		}
-		_, _ = out.Write(part)
-		if ended || errors.Is(err, io.EOF) && (!bol || len(part) > 0) {
-			_, _ = out.WriteString("\r\n")
-		}
-		bol = ended
-		switch {
-		case errors.Is(err, io.EOF):
-			_, _ = out.WriteString(".\r\n")
-			return out.Flush()
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return errors.Join(err, out.Flush())
-		}
+	dots := textproto.NewWriter(out).DotWriter()
+	if _, err := io.Copy(dots, in); err != nil {
+		return errors.Join(err, out.Flush()) // without the last dot
 	}
-}
-
-func trimLineEnd(line []byte) []byte {
-	line = line[:len(line)-1]
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	return line
+	return dots.Close()
 }
