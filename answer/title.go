@@ -170,16 +170,14 @@ func DrawsLines(r rune) bool { return '─' <= r && r <= '▟' }
 
 // StripEscapes removes ANSI escape sequences from a text.
 func StripEscapes(text string) string {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(text, '\x1b')
-		if i < 0 {
-			return b.String() + text
-		}
-		b.WriteString(text[:i])
-		text = text[i:]
-		text = text[max(len(menu.EscapeAt(text)), 1):]
+	if strings.IndexByte(text, '\x1b') < 0 {
+		return text
 	}
+	var b strings.Builder
+	for before := range menu.Escapes(text) {
+		b.WriteString(before)
+	}
+	return b.String()
 }
 
 // column returns the name in a label with aligned columns: the first column with more than

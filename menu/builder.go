@@ -234,14 +234,20 @@ const (
 	CodeLimit   = "MENU-LIMIT"   // a bound of menus was reached
 )
 
+// at returns the map that is being read, or the directory, which has none.
+func (m *making) at() *mapSource {
+	if n := len(m.maps); n > 0 {
+		return &m.maps[n-1]
+	}
+	m.listing.file = m.dir
+	return &m.listing
+}
+
 // problem reports a mistake in the line that is being read, or with the
 // directory.
 func (m *making) problem(code, format string, args ...any) {
-	file, line := m.dir, 0
-	if n := len(m.maps); n > 0 {
-		file, line = m.maps[n-1].file, m.maps[n-1].line
-	}
-	m.report(code, file, line, fmt.Sprintf(format, args...))
+	src := m.at()
+	m.report(code, src.file, src.line, fmt.Sprintf(format, args...))
 }
 
 // report adds a diagnostic about a line of a file, or about all of it.

@@ -57,10 +57,9 @@ func (m *making) entry(e mapEntry) {
 		it.Type = guess(it.Selector)
 	}
 	if m.Linked != nil && len(m.maps) > 0 {
-		src := m.maps[len(m.maps)-1]
 		link.Item = it
-		link.File = src.file
-		link.Line = src.line
+		link.File = m.at().file
+		link.Line = m.at().line
 		m.Linked(link)
 	}
 	if !link.Program {
@@ -140,37 +139,33 @@ func (m *making) linksProgram(it Item) bool {
 	sel, _, _ := strings.Cut(it.Selector, "?")
 	name := fold(m.dir, sel)
 	if it.Type != TypeMenu && it.Type != TypeSearch || strings.HasSuffix(sel, "/") ||
-		IsMap(path.Base(name)) || IsMenuFile(path.Base(name)) || !selector.AskableName(name) {
+		IsMap(path.Base(name)) || IsMenuFile(path.Base(name)) {
 		return false
 	}
-	names := []string{name}
-	if plain, escaped := selector.Unescape(name); escaped && selector.AskableName(plain) {
-		names = append(names, plain) // as find does, if there is no other
-	}
-	return slices.ContainsFunc(names, func(name string) bool {
+	return slices.ContainsFunc(forms(name), func(name string) bool {
+		if !selector.AskableName(name) {
+			return false
+		}
 		if m.mapsOnly {
 			m.sources.Linked = append(m.sources.Linked, name)
 		}
 		if len(m.sources.Linked) > maxLooks || !m.mapsOnly && !m.look() {
 			return false
 		}
-		head, err := m.head(name)
+		head, err := m.head(name, sniffLen)
 		return err == nil && IsProgram(head)
 	})
 }
 
-// find resolves a name to a file. If a name with escapes does not exist, its decoded
-// form is tried, as for requests.
+// forms returns a name and, as for requests, its decoded form.
+func forms(name string) []string { return append([]string{name}, selector.Forms(name)...) }
+
+// find resolves a name to the first of its forms that exists.
 func (m *making) find(name string) (found string, dir, ok bool) {
-	if dir, ok = m.stat(name); ok {
-		return name, dir, ok
-	}
-	plain, escaped := selector.Unescape(name)
-	if !escaped {
-		return name, false, false
-	}
-	if dir, ok = m.stat(plain); ok {
-		return plain, dir, true
+	for _, form := range forms(name) {
+		if dir, ok = m.stat(form); ok {
+			return form, dir, true
+		}
 	}
 	return name, false, false
 }

@@ -77,8 +77,7 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 		m.textOrItem(line)
 	}
 	if !directive {
-		if src := &m.maps[len(m.maps)-1]; strings.ContainsFunc(line, isWordRune) &&
-			src.once("text"+line[:1]) {
+		if strings.ContainsFunc(line, isWordRune) && m.at().once("text"+line[:1]) {
 			m.problem(CodeText, "shown as text, since it has not the form of a directive: %.60q", line)
 		}
 		m.textOrItem(line)
@@ -115,7 +114,7 @@ func (m *making) textOrItem(line string) {
 			return
 		}
 	}
-	if src := m.maps[len(m.maps)-1]; src.prefix {
+	if m.at().prefix {
 		line = strings.TrimPrefix(line, "i")
 	}
 	m.text(line)
@@ -191,7 +190,11 @@ func (m *making) hideLine(rest string) bool {
 	case err != nil:
 		return false
 	case isGlob(name):
-		return m.hidePattern(name, names)
+		matches, ok := m.matching(name, names)
+		for _, l := range matches {
+			m.hide(m.dir, l.name)
+		}
+		return !ok || len(matches) > 0
 	case m.present == nil:
 		m.present = make(map[string]bool, len(names))
 		for _, l := range names {
@@ -385,39 +388,22 @@ func (m *making) variable(name string) (value string, ok bool) {
 	return "", false
 }
 
+// variables matches what may be one.
+var variables = regexp.MustCompile(`\$[A-Z_]+`)
+
 // expand replaces variables by their values. A dollar sign that begins no variable is
 // kept. ok is false if a value is not known.
 func (m *making) expand(line string) (expanded string, ok bool) {
-	if strings.IndexByte(line, '$') < 0 {
-		return line, true
-	}
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(line, "$")
-		b.WriteString(before)
-		if !found {
-			return b.String(), true
+	ok = true
+	expanded = variables.ReplaceAllStringFunc(line, func(name string) string {
+		value, known := m.variable(name[1:])
+		if !known {
+			return name
 		}
-		n := variableLen(rest)
-		value, known := m.variable(rest[:n])
-		switch {
-		case !known:
-			value, n = "$", 0
-		case value == "":
-			return "", false
-		}
-		b.WriteString(value)
-		line = rest[n:]
-	}
-}
-
-// variableLen is how many bytes at the beginning of s can be the name of one.
-func variableLen(s string) int {
-	n := 0
-	for n < len(s) && ('A' <= s[n] && s[n] <= 'Z' || s[n] == '_') {
-		n++
-	}
-	return n
+		ok = ok && value != ""
+		return value
+	})
+	return expanded, ok
 }
 
 // dateCommand and hostCommand are commands of maps that print the date or the host.
@@ -427,21 +413,21 @@ var (
 	substituted = regexp.MustCompile("\\$\\([^()`]*\\)|`[^`]*`")
 )
 
-// commandValue returns the text that replaces a command.
-func commandValue(command string) (variable string, ok bool) {
+// commandValue returns the variable that replaces a command, or "".
+func commandValue(command string) string {
 	switch {
 	case dateCommand.MatchString(command):
-		return "$DATE", true
+		return "$DATE"
 	case hostCommand.MatchString(command):
-		return "$SERVER_NAME", true
+		return "$SERVER_NAME"
 	}
-	return "", false
+	return ""
 }
 
 // printed returns the line that a command prints, if it only prints the date or the
 // host, or echoes a text with these and known variables in it.
 func (m *making) printed(command string) (line string, ok bool) {
-	if value, ok := commandValue(command); ok {
+	if value := commandValue(command); value != "" {
 		return value, true
 	}
 	line, ok = strings.CutPrefix(command, "echo ")
@@ -460,11 +446,7 @@ func (m *making) printed(command string) (line string, ok bool) {
 		return line, !strings.ContainsAny(line, "'$")
 	}
 	line = substituted.ReplaceAllStringFunc(line, func(s string) string {
-		value, ok := commandValue(strings.Trim(s, "$()`"))
-		if !ok {
-			return "`"
-		}
-		return value
+		return cmp.Or(commandValue(strings.Trim(s, "$()`")), "`")
 	})
 	special := "`\\\""
 	if quote != '"' {
@@ -475,10 +457,11 @@ func (m *making) printed(command string) (line string, ok bool) {
 		return "", false
 	}
 	line = strings.ReplaceAll(line, `\"`, `"`)
-	for _, rest := range strings.Split(line, "$")[1:] {
-		if _, known := m.variable(rest[:variableLen(rest)]); !known {
-			return "", false
+	unknown := variables.ReplaceAllStringFunc(line, func(name string) string {
+		if _, known := m.variable(name[1:]); known {
+			return ""
 		}
-	}
-	return line, true
+		return name
+	})
+	return line, !strings.Contains(unknown, "$")
 }

@@ -348,8 +348,11 @@ func TestMenuFiles(t *testing.T) {
 	if m, err := b.Menu(context.Background(), "d/prog.gph"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a program made %v, %v", m.Items, err)
 	}
-	if found := b.Sources("d/prog.gph").Problems; len(found) != 1 || found[0].Line != 1 {
-		t.Errorf("of a program is said %v", found)
+	fsys["d/sub/dir.gph/gophermap"] = fsys["d/prog.gph"]
+	for _, name := range []string{"d/prog.gph", "d/sub/dir.gph"} {
+		if found := b.Sources(name).Problems; len(found) != 1 || found[0].Line != 1 {
+			t.Errorf("%s: of a program is said %v", name, found)
+		}
 	}
 	if got := show(mustMenu(t, b, "d")); !strings.Contains(got, "1more.gph\t/d/more.gph\n") ||
 		!strings.Contains(got, "iOld\n0A\t/d/a.txt\n") {

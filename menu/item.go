@@ -129,14 +129,15 @@ func ParseItem(line string) (Item, error) {
 	if line == "" || line[0] <= ' ' || line[0] > '~' {
 		return Item{}, fmt.Errorf("reading a menu line: no item type")
 	}
-	it := Item{Type: line[0]}
-	label, rest, _ := strings.Cut(line[1:], "\t")
-	sel, rest, _ := strings.Cut(rest, "\t")
-	host, rest, _ := strings.Cut(rest, "\t")
-	portText, _, _ := strings.Cut(rest, "\t")
-	it.Label, it.Selector, it.Host = label, sel, strings.TrimSpace(host)
-	port, err := strconv.ParseUint(strings.TrimSpace(portText), 10, 16)
-	it.Port = int(port)
+	fields := append(strings.SplitN(line[1:], "\t", 5), "", "", "")
+	port, err := strconv.ParseUint(strings.TrimSpace(fields[3]), 10, 16)
+	it := Item{
+		Type:     line[0],
+		Label:    fields[0],
+		Selector: fields[1],
+		Host:     strings.TrimSpace(fields[2]),
+		Port:     int(port),
+	}
 	if it.Type == TypeInfo || it.Type == TypeError {
 		return it, nil
 	}

@@ -99,15 +99,6 @@ func (m *making) matching(pattern string, names []listed) (matches []listed, ok 
 	return matches, true
 }
 
-// hidePattern leaves names out of the listing, and reports whether there are any.
-func (m *making) hidePattern(pattern string, names []listed) bool {
-	matches, ok := m.matching(pattern, names)
-	for _, l := range matches {
-		m.hide(m.dir, l.name)
-	}
-	return !ok || len(matches) > 0
-}
-
 // listed is a file or directory of a listing.
 type listed struct {
 	name string

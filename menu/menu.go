@@ -23,6 +23,7 @@
 package menu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,22 +48,15 @@ func (b *Builder) Menu(ctx context.Context, name string) (Menu, error) {
 		return Menu{}, &fs.PathError{Op: "menu", Path: name, Err: fs.ErrInvalid}
 	}
 	m := b.begin(ctx, name)
-	if IsMenuFile(path.Base(name)) {
-		m.dir = path.Dir(name)
-		switch err := m.file(name); {
-		case err == nil:
-			return m.done()
-		case errors.Is(err, errProgram):
-			return Menu{}, fmt.Errorf("reading %s: %w: %w", name, err, fs.ErrNotExist)
-		case !errors.Is(err, fs.ErrNotExist):
-			return Menu{}, fmt.Errorf("reading %s: %w", name, err)
-		}
-		m = b.begin(ctx, name) // a directory of that name
+	mapped, err := m.mapped()
+	switch {
+	case errors.Is(err, errProgram):
+		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	case err == nil && !mapped:
+		err = m.list()
 	}
-	if !m.mapped() {
-		if err := m.list(); err != nil {
-			return Menu{}, fmt.Errorf("listing %s: %w", name, err)
-		}
+	if err != nil {
+		return Menu{}, fmt.Errorf("reading %s: %w", name, err)
 	}
 	return m.done()
 }
@@ -102,13 +96,8 @@ type Sources struct {
 func (b *Builder) Sources(name string) Sources {
 	m := b.begin(context.Background(), name)
 	m.looks, m.mapsOnly = 0, true
-	if IsMenuFile(path.Base(name)) {
-		m.dir = path.Dir(name)
-		_ = m.file(name)
-	} else {
-		m.mapped()
-		_, _ = m.source(selector.Join(name, tagName))
-	}
+	_, _ = m.mapped()
+	_, _ = m.source(selector.Join(name, tagName))
 	m.sources.Problems = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool {
 		return d.Code != CodeProgram
 	})
@@ -123,67 +112,64 @@ func (b *Builder) Sources(name string) Sources {
 // or lists. It returns its title line, and the first label of each linked file and
 // directory by name in the tree.
 func (b *Builder) Names(ctx context.Context, name string) (title string, labels map[string]string) {
-	labels = map[string]string{}
-	c := *b
-	c.Linked = func(l Link) {
-		target := strings.Trim(l.Selector, "/")
-		if target == "" {
-			target = "."
-		}
-		if ours := l.Local || l.Host == b.Host && l.Port == b.Port; ours && !l.Program &&
-			labels[target] == "" {
-			labels[target] = strings.TrimSpace(l.Label)
-		}
-	}
-	m := c.begin(ctx, name)
+	m := b.begin(ctx, name)
 	m.looks = 0
 	m.mapsOnly = true
 	m.noLooks = true
-	if IsMenuFile(path.Base(name)) {
-		m.dir = path.Dir(name)
-		_ = m.file(name)
-	} else {
-		m.mapped()
+	_, _ = m.mapped()
+	labels = map[string]string{}
+	for _, it := range m.menu.Items {
+		target := cmp.Or(strings.Trim(it.Selector, "/"), ".")
+		ours := it.Type != TypeInfo && it.Host == b.Host && it.Port == b.Port
+		if ours && labels[target] == "" {
+			labels[target] = strings.TrimSpace(it.Label)
+		}
 	}
 	return m.menu.Title, labels
 }
 
-// mapped makes the menu of a map, if the directory has one. If its only map is a
-// program, nothing is listed: the files beside it are rarely meant to be found.
-func (m *making) mapped() bool {
-	var program error
+// mapped makes the menu of a map: of m.dir, if that is a file, or of the one that the directory
+// has. If its only map is a program, nothing is listed: the files beside it are rarely meant to
+// be found. The error is that of the file.
+func (m *making) mapped() (bool, error) {
+	if IsMenuFile(path.Base(m.dir)) {
+		err := m.file(m.dir)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	isProgram := false
 	for _, base := range []string{mapName, dotMapName, gphName} {
 		err := m.file(selector.Join(m.dir, base))
 		if err == nil {
-			return true
+			return true, nil
 		}
-		if errors.Is(err, errProgram) {
-			program = err
-		}
+		isProgram = isProgram || errors.Is(err, errProgram)
 	}
-	if m.Run != nil && program == nil {
-		if f, _, err := m.open(selector.Join(m.dir, dcgiName)); err == nil {
+	if name := selector.Join(m.dir, dcgiName); m.Run != nil && !isProgram {
+		if f, err := m.open(name); err == nil {
 			_ = f.Close()
-			if text, ok := m.run(selector.Join(m.dir, dcgiName)); ok {
-				m.follow(m.newSource(selector.Join(m.dir, dcgiName), text))
-				return true
+			if text, ok := m.run(name); ok {
+				m.follow(m.newSource(name, text))
+				return true, nil
 			}
 		}
 	}
 	if name := selector.Join(m.dir, gmiName); m.file(name) == nil {
 		m.menu.Gemtext = name
-		return true
+		return true, nil
 	}
-	if program != nil {
+	if isProgram {
 		m.add(Info("The menu here is made by a program, which this server does not run."))
 	}
-	return program != nil
+	return isProgram, nil
 }
 
-// file makes the menu of a map.
+// file makes the menu of a map, which is in m.dir or is m.dir itself.
 func (m *making) file(name string) error {
 	text, err := m.source(name)
 	if err == nil {
+		m.dir = path.Dir(name)
 		m.follow(m.newSource(name, text))
 	}
 	return err
@@ -220,7 +206,7 @@ func (m *making) follow(first mapSource) {
 		}
 	}
 	m.maps = nil
-	if listing && !m.inlining {
+	if listing {
 		m.sources.Listed = true
 		m.listHere()
 	}
@@ -276,30 +262,24 @@ func RedirectPage(target string) ([]byte, error) {
 // put together. Version is gophd's; each of more is a key and a value to be
 // added. "Delimeter" is how clients look it up.
 func Caps(version string, more [][2]string) []byte {
-	b := []byte("CAPS\n\n")
-	for _, kv := range [][2]string{
-		{"CapsVersion", "1"},
-		{"ExpireCapsAfter", "3600"},
-		{"PathDelimeter", "/"},
-		{"PathIdentity", "."},
-		{"PathParent", ".."},
-		{"PathParentDouble", "FALSE"},
-		{"PathEscapeCharacter", ""},
-		{"PathKeepPreDelimeter", "FALSE"},
-		{"ServerSoftware", "gophd"},
-		{"ServerSoftwareVersion", version},
-	} {
-		b = appendCap(b, kv)
-	}
-	for _, kv := range more {
-		b = appendCap(b, kv)
+	b := []byte(caps)
+	for _, kv := range append([][2]string{{"ServerSoftwareVersion", version}}, more...) {
+		b = selector.AppendClean(b, kv[0]+"="+kv[1])
+		b = append(b, '\n')
 	}
 	return b
 }
 
-func appendCap(b []byte, kv [2]string) []byte {
-	b = selector.AppendClean(b, kv[0])
-	b = append(b, '=')
-	b = selector.AppendClean(b, kv[1])
-	return append(b, '\n')
-}
+// caps is what every caps.txt begins with.
+const caps = `CAPS
+
+CapsVersion=1
+ExpireCapsAfter=3600
+PathDelimeter=/
+PathIdentity=.
+PathParent=..
+PathParentDouble=FALSE
+PathEscapeCharacter=
+PathKeepPreDelimeter=FALSE
+ServerSoftware=gophd
+`

@@ -217,18 +217,17 @@ func (m *making) dated(label, name string, width int) string {
 		info.ModTime().UTC().Format("2006-01-02"), size), " ")
 }
 
+var sizeUnits = []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+
 // sizeText writes a number of bytes for people: "512 B", "1.4 kB", "20 MB". A kB is
 // 1,000 bytes.
 func sizeText(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
 	f, unit := float64(n), 0
-	for f >= 999.5 && unit < len("kMGTPE") {
-		f, unit = f/1000, unit+1
+	for ; f >= 999.5; unit++ {
+		f /= 1000
 	}
-	if f < 99.95 {
-		return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[unit-1])
+	if unit == 0 || f >= 99.95 {
+		return fmt.Sprintf("%.0f %s", f, sizeUnits[unit])
 	}
-	return fmt.Sprintf("%.0f %cB", f, "kMGTPE"[unit-1])
+	return fmt.Sprintf("%.1f %s", f, sizeUnits[unit])
 }

@@ -1,15 +1,14 @@
 package menu
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
@@ -114,7 +113,7 @@ func (m *making) shown(line string) string {
 // text appends a line of information.
 func (m *making) text(line string) {
 	line = expandTabs(line)
-	if n := len(m.maps); n > 0 && m.maps[n-1].dialect == gophernicus {
+	if m.at().dialect == gophernicus {
 		var ok bool
 		if line, ok = m.expand(line); !ok {
 			return
@@ -134,39 +133,40 @@ func (m *making) bad(code, label, format string, args ...any) {
 
 // control reports control characters, once for a file.
 func (m *making) control() {
-	src := &m.listing
-	if n := len(m.maps); n > 0 {
-		src = &m.maps[n-1]
-	}
-	if src.once("control ") {
+	if m.at().once("control ") {
 		m.problem(CodeControl, "control characters and terminal sequences are not sent")
 	}
 }
 
-// escapes matches a command to ANSI terminals: CSI, OSC, or a short one (ECMA-48).
-var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(\x07|\x1b\\)|[ -/]*[0-~])`)
+// escapes matches a command to ANSI terminals: CSI, OSC, or a short one (ECMA-48); or an ESC alone.
+var escapes = regexp.MustCompile(`^\x1b(\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(\x07|\x1b\\)|[ -/]*[0-~])?`)
 
-// EscapeAt returns the command to an ANSI terminal that a text begins with; "" if there is
-// none.
-func EscapeAt(text string) string { return escapes.FindString(text) }
+// Escapes divides a text at its commands to ANSI terminals. It yields each command, or ESC alone,
+// with the text before it; at last the rest of the text.
+func Escapes(text string) iter.Seq2[string, string] {
+	return func(yield func(before, command string) bool) {
+		for more := true; more; {
+			var before string
+			before, _, more = strings.Cut(text, "\x1b")
+			command := escapes.FindString(text[len(before):])
+			text = text[len(before)+len(command):]
+			more = yield(before, command) && more
+		}
+	}
+}
 
 // stripSequences takes commands to terminals out, but for colors if they are wanted. An ESC
 // before one character, or none, stays, to be sent as a blank.
 func stripSequences(s string, colors bool) string {
 	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '\x1b')
-		if i < 0 {
-			return b.String() + s
+	for before, command := range Escapes(s) {
+		b.WriteString(before)
+		isWhole := len(command) > 2 || command == "\x1b["
+		if !isWhole || colors && strings.HasSuffix(command, "m") {
+			b.WriteString(command)
 		}
-		n := max(len(EscapeAt(s[i:])), 1)
-		if (n > 2 || n == 2 && s[i+1] == '[') && !(colors && s[i+n-1] == 'm') {
-			b.WriteString(s[:i])
-		} else {
-			b.WriteString(s[:i+n])
-		}
-		s = s[i+n:]
 	}
+	return b.String()
 }
 
 // expandTabs puts blanks in the place of TABs, as a terminal shows them.
@@ -204,9 +204,9 @@ func infoPrefixed(text string) bool {
 			continue
 		}
 		lines++
-		if rest, found := strings.CutPrefix(line, "i"); found {
+		if line[0] == 'i' {
 			prefixed++
-			if !continuesWord(rest) {
+			if !beginsWord.MatchString(line) {
 				sure++
 			}
 		}
@@ -214,19 +214,9 @@ func infoPrefixed(text string) bool {
 	return prefixed*10 >= lines*9 && sure*2 > prefixed
 }
 
-// continuesWord reports whether what follows an i at the beginning of a line may
-// belong to a word: "is", "i'm", "i am", "iPhone".
-func continuesWord(rest string) bool {
-	for _, name := range []string{"Phone", "Pad", "Pod", "Mac", "OS", "Tunes", "Cloud", "Book"} {
-		if strings.HasPrefix(rest, name) {
-			return true
-		}
-	}
-	rest = strings.TrimPrefix(rest, " ")
-	r, _ := utf8.DecodeRuneInString(rest)
-	return unicode.IsLower(r) ||
-		strings.ContainsRune("'’-,.", r) && len(rest) > 1 && unicode.IsLower(rune(rest[1]))
-}
+// beginsWord matches an i at the beginning of a line that may belong to a word: "is", "i'm", "i am",
+// "iPhone".
+var beginsWord = regexp.MustCompile(`^i(Phone|Pad|Pod|Mac|OS|Tunes|Cloud|Book| ?['’,.-]?\p{Ll})`)
 
 // fold returns the file name of a selector in a map of dir. It resolves "." and "..",
 // never above the root.
@@ -246,10 +236,10 @@ func hiddenName(name string) bool {
 }
 
 // open opens a regular file; anything else is not there.
-func (m *making) open(name string) (fs.File, int64, error) {
+func (m *making) open(name string) (fs.File, error) {
 	f, err := m.FS.Open(name)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -257,24 +247,28 @@ func (m *making) open(name string) (fs.File, int64, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, 0, err
+		return nil, err
 	}
-	return f, info.Size(), nil
+	return f, nil
+}
+
+// head returns the beginning of a file, at most so many bytes.
+func (m *making) head(name string, most int64) ([]byte, error) {
+	f, err := m.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // read reads a map. A map beyond the bounds is cut at the end of a line.
 func (m *making) read(name string) (string, error) {
-	f, size, err := m.open(name)
+	text, err := m.head(name, m.toRead+1)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }()
-	limit := m.toRead
-	text := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead))
-	if _, err := text.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
-		return "", err
-	}
-	return m.bound(name, text.String()), nil
+	return m.bound(name, string(text)), nil
 }
 
 // bound cuts a map beyond the bounds at the end of a line.
@@ -299,8 +293,8 @@ func (m *making) run(name string) (text string, ok bool) {
 		return "", false
 	}
 	by := name
-	if n := len(m.maps); n > 0 {
-		by = m.maps[n-1].file
+	if len(m.maps) > 0 {
+		by = m.at().file
 	}
 	text, ok, err := m.Run(name, by)
 	if !ok {
@@ -349,21 +343,6 @@ func (m *making) stat(name string) (dir, ok bool) {
 	return info.IsDir(), true
 }
 
-// head returns the beginning of a file, at most sniffLen bytes.
-func (m *making) head(name string) ([]byte, error) {
-	f, _, err := m.open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	head := make([]byte, sniffLen)
-	n, err := io.ReadFull(f, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return head[:n], err
-}
-
 // fileType returns the type of a file, from a line ":ext=T", the table or its content, in
 // this order.
 func (m *making) fileType(name string) byte {
@@ -376,7 +355,7 @@ func (m *making) fileType(name string) byte {
 	if !m.look() {
 		return TypeText
 	}
-	head, err := m.head(name)
+	head, err := m.head(name, sniffLen)
 	if err != nil {
 		return TypeBinary
 	}
@@ -395,7 +374,7 @@ func (m *making) tag(dir string) string {
 		return ""
 	}
 	name := selector.Join(dir, tagName)
-	head, err := m.head(name)
+	head, err := m.head(name, sniffLen)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		m.report(CodeRead, name, 0, "cannot be read: "+diag.Cause(err).Error())

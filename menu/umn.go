@@ -148,15 +148,12 @@ type merged struct {
 
 // addMerged appends a listing as the blocks change it.
 func (m *making) addMerged(names []listed, blocks []umnEntry) {
-	begin, size := len(m.menu.Items), m.size
-	m.addNames(m.dir, names, '?')
-	list := make([]merged, 0, len(m.menu.Items)-begin+len(blocks))
+	var list []merged
 	at := map[string]int{}
-	for _, it := range m.menu.Items[begin:] {
+	for _, it := range m.aside(func() { m.addNames(m.dir, names, '?') }) {
 		at[it.Selector] = len(list)
 		list = append(list, merged{items: []Item{it}})
 	}
-	m.menu.Items, m.size = slices.Clone(m.menu.Items[:begin]), size
 	for _, e := range blocks {
 		i, listed := -1, false
 		if e.merges {
@@ -165,11 +162,13 @@ func (m *making) addMerged(names []listed, blocks []umnEntry) {
 				i, listed = at[selector.Canonical(name, true)]
 			}
 		}
+		hides := e.typ == 'X' || e.typ == '-'
 		switch {
-		case !listed && e.typ != 'X' && e.typ != '-':
-			list = append(list, merged{m.umnItems(e), e.number, e.abstract})
+		case !listed && hides:
 		case !listed:
-		case e.typ == 'X' || e.typ == '-':
+			items := m.aside(func() { m.addBlock(e) })
+			list = append(list, merged{items, e.number, e.abstract})
+		case hides:
 			list[i].items = nil
 		default:
 			list[i].merge(e)
@@ -198,10 +197,18 @@ func (x *merged) merge(e umnEntry) {
 	x.number, x.abstract = cmp.Or(e.number, x.number), append(x.abstract, e.abstract...)
 }
 
-// umnItems returns the items of a block that describes no listed file: an item,
-// or its label if it cannot be linked. UMN gopherd's own selectors begin with the
-// type of what they name.
-func (m *making) umnItems(e umnEntry) []Item {
+// aside returns the items that f adds, which are not added.
+func (m *making) aside(f func()) []Item {
+	begin, size := len(m.menu.Items), m.size
+	f()
+	items := slices.Clone(m.menu.Items[begin:])
+	m.menu.Items, m.size = m.menu.Items[:begin], size
+	return items
+}
+
+// addBlock adds the item of a block that describes no listed file, or its label if it cannot be
+// linked. UMN gopherd's own selectors begin with the type of what they name.
+func (m *making) addBlock(e umnEntry) {
 	m.maps = append(m.maps, e.source)
 	defer func() { m.maps = nil }()
 	if e.host == "" && len(e.selector) > 1 && e.selector[1] == '/' && !e.merges &&
@@ -212,14 +219,11 @@ func (m *making) umnItems(e umnEntry) []Item {
 		e.typ = '?'
 	}
 	if e.selector == "" && e.host == "" {
-		return []Item{Info(e.label)}
+		m.add(Info(e.label))
+		return
 	}
 	e.label = cmp.Or(e.label, e.selector)
-	n := len(m.menu.Items)
 	m.entry(e.mapEntry)
-	items := slices.Clone(m.menu.Items[n:])
-	m.menu.Items = m.menu.Items[:n]
-	return items
 }
 
 // compareNumbers orders items as UMN gopherd does: from 1 up, then those without a

@@ -45,19 +45,11 @@ type link struct {
 // text escapes and writes a text: ANSI colors become classes, URLs become links, other escape
 // sequences are dropped.
 func (w *pageWriter) text(s string) {
-	for {
-		i := strings.IndexByte(s, '\x1b')
-		if i < 0 {
-			w.colored(s)
-			return
-		}
-		w.colored(s[:i])
-		s = s[i:]
-		command := menu.EscapeAt(s)
+	for before, command := range menu.Escapes(s) {
+		w.colored(before)
 		if list, ok := strings.CutPrefix(command, "\x1b["); ok && strings.HasSuffix(list, "m") {
 			w.pen.set(strings.TrimSuffix(list, "m"))
 		}
-		s = s[max(len(command), 1):]
 	}
 }
 
