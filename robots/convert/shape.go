@@ -54,17 +54,6 @@ func shapeOf(p string, d readers.Dialect, v readers.Version) shape {
 // plain reports whether the pattern is a prefix without wildcards.
 func (s shape) plain() bool { return len(s.pieces) == 1 && !s.whole }
 
-// all reports whether it covers every selector, or every path.
-func (s shape) all() bool {
-	switch {
-	case s.whole && s.pieces[len(s.pieces)-1] != "":
-		return false
-	case len(s.pieces) == 1:
-		return s.pieces[0] == "/"
-	}
-	return strings.Join(s.pieces[1:], "") == "" && (s.pieces[0] == "" || s.pieces[0] == "/")
-}
-
 // gopher writes a pattern of the Gopher dialects: bytes and stars, without an end anchor.
 func (s shape) gopher() (p, lost string) {
 	pieces := make([]string, len(s.pieces))

@@ -115,18 +115,10 @@ func (k *checked) against(served []byte, snap *site.Snapshot, target string) {
 	for _, l := range leaks {
 		r.Leaks, r.Readers = append(r.Leaks, l.Selector), append(r.Readers, l.Reader)
 	}
-	r.Leaks, r.Readers = distinct(r.Leaks), distinct(r.Readers)
+	slices.Sort(r.Leaks)
+	slices.Sort(r.Readers)
+	r.Leaks, r.Readers = slices.Compact(r.Leaks), slices.Compact(r.Readers)
 	k.Reports = append(k.Reports, r)
-}
-
-// distinct removes duplicates from list, in place, and keeps the first of each.
-func distinct(list []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(list, func(s string) bool {
-		was := seen[s]
-		seen[s] = true
-		return was
-	})
 }
 
 func (k *checked) bad() bool {
@@ -151,58 +143,50 @@ func (k *checked) String() string {
 }
 
 // difference lists the lines of one robots.txt that the other lacks (-), and the
-// reverse (+), group by group. It ignores the order within a group, which
+// reverse (+), below the name of their group. It ignores the order within a group, which
 // has no meaning, and gophd sorts. Lines are quoted for a terminal.
 func difference(served, ours string) []string {
-	a, agents := groupLines(served, nil)
-	b, agents := groupLines(ours, agents)
-	list := []string{"--- served", "+++ -root"}
-	for _, agent := range distinct(agents) {
-		minus := missing("-", a[agent], b[agent])
-		plus := missing("+", b[agent], a[agent])
-		if len(minus)+len(plus) > 0 {
-			list = append(list, "@@ "+diag.Printable(agent)+" @@")
-			list = append(append(list, minus...), plus...)
-		}
+	a, b := groupLines(served), groupLines(ours)
+	lines := append(missing("-", a, b), missing("+", b, a)...)
+	if len(lines) == 0 {
+		lines = []string{"the same lines in another order, or with other line ends"}
 	}
-	if len(list) == 2 {
-		list = append(list, "the same lines in another order, or with other line ends")
-	}
-	return list
+	return append([]string{"--- served", "+++ -root"}, lines...)
 }
 
-// groupLines sorts the lines by the User-agent line above them, and adds those
-// lines to a list.
-func groupLines(file string, agents []string) (map[string][]string, []string) {
-	groups := map[string][]string{}
+// groupLine is a line of robots.txt and the User-agent line above it.
+type groupLine struct{ agent, text string }
+
+func groupLines(file string) (all []groupLine) {
 	agent := "before any User-agent"
 	for line := range strings.SplitSeq(file, "\n") {
 		line = strings.TrimRight(line, " \t\r")
 		if field, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(field, "User-agent") {
 			agent = line
 		}
-		if line == "" {
-			continue
+		if line != "" {
+			all = append(all, groupLine{agent, line})
 		}
-		if groups[agent] == nil {
-			agents = append(agents, agent)
-		}
-		groups[agent] = append(groups[agent], line)
 	}
-	return groups, agents
+	return all
 }
 
 // missing lists those lines of a that b lacks, each as often as it lacks it.
-func missing(mark string, a, b []string) []string {
-	have := map[string]int{}
+func missing(mark string, a, b []groupLine) (list []string) {
+	have := map[groupLine]int{}
 	for _, line := range b {
 		have[line]++
 	}
-	var list []string
+	agent := ""
 	for _, line := range a {
-		if have[line]--; have[line] < 0 {
-			list = append(list, mark+diag.Printable(line))
+		if have[line]--; have[line] >= 0 {
+			continue
 		}
+		if line.agent != agent {
+			agent = line.agent
+			list = append(list, "@@ "+diag.Printable(agent)+" @@")
+		}
+		list = append(list, mark+diag.Printable(line.text))
 	}
 	return list
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// maxAsked bounds the names of a tree in a case of the kit.
-const maxAsked = 2000
+// maxAsked bounds the selectors of a tree in a case of the kit.
+const maxAsked = 5000
 
 // Kit writes the kit for authors of robots into a directory, with the robots.txt
 // of -root as a further case, if there is one.
@@ -74,40 +74,33 @@ func kitCase(snap *site.Snapshot) kit.Case {
 			}
 		}
 	}
-	var names []namedFile
-	for at, d := range snap.Tree.All() {
-		names = append(names, namedFile{at, true})
-		for _, f := range d.Files {
-			names = append(names, namedFile{selector.Join(at, f.Name), false})
-		}
-		if names = append(names,
-			namedFile{selector.Join(at, "later"), false}); len(names) >= maxAsked {
-			break
-		}
-	}
-	var of []namedFile // the name of each selector
-	for _, n := range names[:min(len(names), maxAsked)] {
-		for _, sel := range selector.Spellings(n.name, n.dir) {
-			if !snap.Compiled.Closed(selector.Canonical(n.name, n.dir), sel) {
-				k.Selectors, of = append(k.Selectors, sel), append(of, n)
+	decisions := make([][]byte, len(k.Agents))
+	ask := func(name string, dir bool) {
+		for _, sel := range selector.Spellings(name, dir) {
+			if len(k.Selectors) >= maxAsked ||
+				snap.Compiled.Closed(selector.Canonical(name, dir), sel) {
+				continue
+			}
+			k.Selectors = append(k.Selectors, sel)
+			for i, agent := range k.Agents {
+				decision := byte('0')
+				if snap.Compiled.Explain(agent, name, dir).Allowed {
+					decision = '1'
+				}
+				decisions[i] = append(decisions[i], decision)
 			}
 		}
+	}
+	for at, d := range snap.Tree.All() {
+		ask(at, true)
+		for _, f := range d.Files {
+			ask(selector.Join(at, f.Name), false)
+		}
+		ask(selector.Join(at, "later"), false)
 	}
 	k.Fill()
-	for _, agent := range k.Agents {
-		row := make([]byte, len(of))
-		for i, n := range of {
-			if row[i] = '0'; snap.Compiled.Explain(agent, n.name, n.dir).Allowed {
-				row[i] = '1'
-			}
-		}
+	for _, row := range decisions {
 		k.Policy = append(k.Policy, string(row))
 	}
 	return k
-}
-
-// namedFile is a file or directory of a tree.
-type namedFile struct {
-	name string
-	dir  bool
 }

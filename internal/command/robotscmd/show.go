@@ -52,17 +52,21 @@ func (c *Command) Show(ctx context.Context) error {
 		return exit.Usagef("leave out -format: in another dialect no line has a source",
 			"-annotate is for the file as it is served")
 	}
-	show := shown{snap: snap, format: format}
-	text, lost := show.text()
-	if c.Annotate {
-		text = show.annotated()
+
+	text := string(snap.Robots)
+	var lost []diag.Diagnostic
+	switch {
+	case c.Annotate:
+		text = annotated(snap)
+	case format == network:
+		text = c.token(snap)
+	case format != readers.Gopher.String():
+		dialect, _ := readers.ParseDialect(format)
+		out, problems := convert.File(robots.Parse(readers.RFC9309, snap.Robots), dialect)
+		text, lost = string(out), sourced(snap, problems)
 	}
 	if err := printFile(c.Out, []byte(text)); err != nil {
 		return err
-	}
-	if format == network && text == "" {
-		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing",
-			"put Index: allow or Index: deny into the root's .robots")
 	}
 	return c.printLost(format, lost)
 }
@@ -117,86 +121,80 @@ func (c *Command) progress(read func() int64) (stop func()) {
 	})
 }
 
-// shown is the policy of a tree in one format.
-type shown struct {
-	snap   *site.Snapshot
-	format string
-}
-
-// text returns the file, and the rules that the format cannot express.
-func (s shown) text() (text string, lost []diag.Diagnostic) {
-	file := robots.Parse(readers.RFC9309, s.snap.Robots)
-	switch s.format {
-	case readers.Gopher.String():
-		return string(s.snap.Robots), nil
-	case network:
-		text, problems := s.token(file)
-		return text, s.lost(problems)
-	}
-	dialect, _ := readers.ParseDialect(s.format)
-	out, problems := convert.File(file, dialect)
-	return string(out), s.lost(problems)
-}
-
-// lost returns each problem once, even if several groups of the file have it, with its line in
-// an annotation if one caused it.
-func (s shown) lost(problems []diag.Diagnostic) []diag.Diagnostic {
-	lines := strings.Split(string(s.snap.Robots), "\n")
+// sourced returns each problem once, even if several groups of the file have it, with its line
+// in an annotation if one caused it.
+func sourced(snap *site.Snapshot, problems []diag.Diagnostic) []diag.Diagnostic {
+	lines := strings.Split(string(snap.Robots), "\n")
 	seen := map[diag.Diagnostic]bool{}
 	var list []diag.Diagnostic
 	for _, d := range problems {
-		if d.Line > 0 && s.isExpressed(lines[d.Line-1]) {
+		if d.Line > 0 && isDefault(lines[d.Line-1]) {
 			continue
 		}
-		f := d
-		f.File = "robots.txt"
-		if from := s.snap.Compiled.Source(d.Line); from != nil {
-			f.File, f.Line = from.File, from.Line
+		d.File = "robots.txt"
+		if from := snap.Compiled.Source(d.Line); from != nil {
+			d.File, d.Line = from.File, from.Line
 		}
-		if once := (diag.Diagnostic{File: f.File, Message: f.Message}); !seen[once] {
+		if once := (diag.Diagnostic{File: d.File, Message: d.Message}); !seen[once] {
 			seen[once] = true
-			list = append(list, f)
+			list = append(list, d)
 		}
 	}
 	return list
 }
 
-// isExpressed reports whether the format loses nothing by leaving out a line: the line only
-// states the default, or the token states it.
-func (s shown) isExpressed(line string) bool {
-	token := s.format == network &&
-		(strings.HasPrefix(line, "Index: ") || strings.HasPrefix(line, "Cooldown: "))
-	return token || line == "Allow: /" || line == "Disallow: /.robots"
-}
+// isDefault reports whether a line of a compiled robots.txt denies and allows nothing that a
+// file without it would not: gophd adds it.
+func isDefault(line string) bool { return line == "Allow: /" || line == "Disallow: /.robots" }
 
-// token returns the CRAWLER token for the fields Index and Cooldown. Without Index, rules that
-// deny everything make a denying token; only Index makes a permitting one.
-func (s shown) token(file *robots.File) (string, []diag.Diagnostic) {
-	c := s.snap.Compiled.Fields().Crawler()
-	rules, lost := convert.Token(file)
-	if c.Index == readers.IndexUnspecified && rules.Index == readers.IndexDeny {
-		c.Index = rules.Index
+// token returns the CRAWLER token for the fields Index and Cooldown, and prints what it leaves
+// out. Without Index, rules that deny everything make a denying token; only Index makes a
+// permitting one.
+func (c *Command) token(snap *site.Snapshot) string {
+	closed, lost := false, 0
+	for _, g := range robots.Parse(readers.RFC9309, snap.Robots).Groups() {
+		everybody := slices.ContainsFunc(g.Agents, func(a robots.Agent) bool {
+			return a.Token == "*"
+		})
+		for _, r := range g.Rules {
+			switch rule := ruleText(r); {
+			case everybody && (rule == "Disallow: /" || rule == "Disallow: *"):
+				closed = true
+			case !isDefault(rule):
+				lost++
+			}
+		}
 	}
-	if c.Index == readers.IndexUnspecified {
-		return "", lost
+	if lost > 0 {
+		exit.Say(c.Err, fmt.Sprintf("a network is indexed or not: %s left out",
+			diag.Count(lost, "rule of robots.txt is", "rules of robots.txt are")), "")
 	}
-	return c.String() + "\n", lost
+	token := snap.Compiled.Fields().Crawler()
+	if token.Index == readers.IndexUnspecified && closed {
+		token.Index = readers.IndexDeny
+	}
+	if token.Index == readers.IndexUnspecified {
+		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing",
+			"put Index: allow or Index: deny into the root's .robots")
+		return ""
+	}
+	return token.String() + "\n"
 }
 
 // annotated returns the file with the place that each line comes from above it, as a
 // comment. It marks rules that match nothing now.
-func (s shown) annotated() string {
+func annotated(snap *site.Snapshot) string {
 	nothing := map[string]bool{}
-	for _, r := range nomatch.Reports(s.snap) {
+	for _, r := range nomatch.Reports(snap) {
 		if r.Code == policy.CodeNoMatch {
 			nothing[diag.Place(r.File, r.Line)] = true
 		}
 	}
 	var b strings.Builder
 	n := 0
-	for line := range strings.Lines(string(s.snap.Robots)) {
+	for line := range strings.Lines(string(snap.Robots)) {
 		n++
-		if from := s.snap.Compiled.Source(n); from != nil {
+		if from := snap.Compiled.Source(n); from != nil {
 			place := diag.Place(from.File, from.Line)
 			if nothing[place] {
 				place += ": " + notThere(strings.HasPrefix(line, "Allow: "))

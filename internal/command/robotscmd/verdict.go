@@ -3,7 +3,6 @@ package robotscmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,8 +81,7 @@ func (c *Command) Test(ctx context.Context) error {
 func noURLs(selectors []string) error {
 	for _, sel := range selectors {
 		scheme, rest, found := strings.Cut(sel, "://")
-		if !found || !slices.Contains([]string{"gopher", "gophers", "gemini", "http", "https"},
-			strings.ToLower(scheme)) {
+		if !found || selector.PortOf(strings.ToLower(scheme)) == 0 {
 			continue
 		}
 		_, want, _ := strings.Cut(rest, "/")
