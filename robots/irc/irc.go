@@ -18,7 +18,6 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots/internal/dial"
-	"github.com/gophd/gophd/robots/internal/ircline"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -30,6 +29,10 @@ const (
 	limit    = 256 << 10
 	maxLine  = 512 + 8191 + 1
 	maxNicks = 5
+
+	// The most tokens of a 005 line: a message has 15 parameters, the first of them a nick
+	// and the last words to people.
+	maxTokens = 13
 )
 
 // A Visitor queries IRC networks for permission to index them. It registers, reads ISUPPORT, and
@@ -63,8 +66,9 @@ func (c *Visitor) Crawler(ctx context.Context, rawURL string) (readers.Crawler,
 	return preference, problems, nil
 }
 
-// visit returns all ISUPPORT tokens of a server in the order they came.
-func (c *Visitor) visit(ctx context.Context, o dial.Origin) ([]string, error) {
+// visit registers, returns all ISUPPORT tokens of a server in the order they came, and quits.
+// They come before the message of the day.
+func (c *Visitor) visit(ctx context.Context, o dial.Origin) (tokens []string, err error) {
 	if strings.ContainsAny(c.Nick, " :\r\n\x00") {
 		return nil, fmt.Errorf("nick %q has bytes that no nick may have", c.Nick)
 	}
@@ -73,84 +77,73 @@ func (c *Visitor) visit(ctx context.Context, o dial.Origin) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
-	s := session{conn: conn, input: &io.LimitedReader{R: conn, N: cmp.Or(c.Limit, limit)}}
-	if err := s.register(cmp.Or(c.Nick, madeUpNick())); err != nil {
-		return nil, err
-	}
-	if err := s.read(); err != nil {
-		return nil, err
-	}
-	s.quit()
-	return s.tokens, nil
-}
-
-// session is one connection to a server.
-type session struct {
-	conn   net.Conn
-	input  *io.LimitedReader
-	nicks  int
-	tokens []string
-}
-
-func (s *session) send(line string) error {
-	_, err := io.WriteString(s.conn, line+"\r\n")
-	return err
-}
-
-func (s *session) register(nick string) error {
-	return s.send("NICK " + nick + "\r\nUSER crawler 0 * :crawler")
-}
-
-// read answers the server until all ISUPPORT lines have come: they come before
-// the message of the day.
-func (s *session) read() error {
-	lines := bufio.NewScanner(s.input)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
-		if done, err := s.answer(lines.Text()); done || err != nil {
-			return err
-		}
-	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("the server sends a line of more than %d bytes", maxLine-1)
-	} else if err != nil {
+	send := func(line string) error {
+		_, err := io.WriteString(conn, line+"\r\n")
 		return err
 	}
-	if s.input.N <= 0 {
-		return errors.New("the server sends too much")
-	}
-	return io.ErrUnexpectedEOF
-}
 
-// answer handles one line; done reports whether the server has sent all ISUPPORT lines.
-func (s *session) answer(line string) (done bool, err error) {
-	command, rest := ircline.Command(line)
-	switch strings.ToUpper(command) {
-	case "005":
-		s.tokens = append(s.tokens, ircline.Tokens(line)...)
-	case "PING":
-		return false, s.send("PONG " + rest)
-	case "376", "422": // end of the message of the day, or there is none
-		return true, nil
-	case "432", "433", "436", "437": // this nick will not do
-		if s.nicks++; s.nicks > maxNicks {
-			return false, errors.New("the server accepts no nick")
+	input := &io.LimitedReader{R: conn, N: cmp.Or(c.Limit, limit)}
+	lines := bufio.NewScanner(input)
+	lines.Buffer(nil, maxLine)
+	nicks := 0
+	err = send("NICK " + cmp.Or(c.Nick, madeUpNick()) + "\r\nUSER crawler 0 * :crawler")
+	for err == nil && lines.Scan() {
+		command, middle, rest := parse(lines.Text())
+		switch strings.ToUpper(command) {
+		case "005":
+			tokens = append(tokens, isupport(middle)...)
+		case "PING":
+			err = send("PONG " + rest)
+		case "376", "422": // end of the message of the day, or there is none
+			// Wait until the server closes: unread text from it would reset the connection
+			// before it has read the QUIT. Whether that works does not matter.
+			_ = conn.SetDeadline(time.Now().Add(goodbye))
+			if send("QUIT") == nil {
+				_, _ = io.Copy(io.Discard, input)
+			}
+			return tokens, nil
+		case "432", "433", "436", "437": // this nick will not do
+			if nicks++; nicks > maxNicks {
+				return nil, errors.New("the server accepts no nick")
+			}
+			err = send("NICK " + madeUpNick())
+		case "ERROR":
+			err = fmt.Errorf("the server refuses: %q", strings.TrimPrefix(rest, ":"))
 		}
-		return false, s.send("NICK " + madeUpNick())
-	case "ERROR":
-		return false, fmt.Errorf("the server refuses: %q", strings.TrimPrefix(rest, ":"))
 	}
-	return false, nil
+
+	switch err = cmp.Or(err, lines.Err()); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("the server sends a line of more than %d bytes", maxLine-1)
+	case err != nil:
+		return nil, err
+	case input.N <= 0:
+		return nil, errors.New("the server sends too much")
+	}
+	return nil, io.ErrUnexpectedEOF
 }
 
 // madeUpNick returns a nick of nine bytes, the longest that every server takes.
 func madeUpNick() string { return fmt.Sprintf("crawl%04d", rand.IntN(10000)) }
 
-// quit sends QUIT and waits until the server closes: unread text from it would reset
-// the connection before it has read the QUIT. Whether it works does not matter.
-func (s *session) quit() {
-	_ = s.conn.SetDeadline(time.Now().Add(goodbye))
-	if s.send("QUIT") == nil {
-		_, _ = io.Copy(io.Discard, s.input)
+// parse takes a message apart, without its tags and its source: the command, the parameters
+// but for a trailing one, which may have blanks, and all that follows the command.
+func parse(line string) (command string, middle []string, rest string) {
+	line = strings.TrimRight(line, "\r\n")
+	for _, mark := range []string{"@", ":"} {
+		if strings.HasPrefix(line, mark) {
+			_, line, _ = strings.Cut(line, " ")
+			line = strings.TrimLeft(line, " ")
+		}
 	}
+	command, rest, _ = strings.Cut(line, " ")
+	rest = strings.TrimLeft(rest, " ")
+	text, _, _ := strings.Cut(" "+rest, " :")
+	isBlank := func(r rune) bool { return r == ' ' } // the only separator of IRC
+	return command, strings.FieldsFunc(text, isBlank), rest
+}
+
+// isupport returns the tokens of a 005 line, which begin behind a nick.
+func isupport(middle []string) []string {
+	return middle[min(1, len(middle)):min(1+maxTokens, len(middle))]
 }

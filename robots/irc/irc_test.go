@@ -110,3 +110,28 @@ func TestClientRefusesInput(t *testing.T) {
 		}
 	}
 }
+
+// TestISupportTokens proves I8: 005 lines of at most 13 tokens.
+func TestISupportTokens(t *testing.T) {
+	many := strings.Repeat("T ", 13)
+	for _, test := range []struct {
+		line, want string
+	}{
+		{":irc.example.com 005 alice CRAWLER=index:allow", "CRAWLER=index:allow"},
+		{":irc.example.com 005 alice A B=1 :are supported by this server\r\n", "A B=1"},
+		{"@time=x;y=z :irc  005  alice  A", "A"},
+		{"005 alice -A :CRAWLER=index:allow", "-A"},
+		{":s 005 alice " + many + "CRAWLER=index:allow", strings.TrimSpace(many)},
+		{":s 005 alice", ""},
+		{":s 005", ""},
+		{":005 alice A", ""},
+		{"", ""},
+		{":", ""},
+		{"@", ""},
+	} {
+		_, middle, _ := parse(test.line)
+		if got := strings.Join(isupport(middle), " "); got != test.want {
+			t.Errorf("%q: tokens %q, want %q", test.line, got, test.want)
+		}
+	}
+}

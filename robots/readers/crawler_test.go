@@ -3,12 +3,10 @@ package readers
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/robots/internal/ircline"
 )
 
 // TestCrawlerCases proves I1, I2, I3, I4, I5, I6, I7, I8 and I9 by the records
@@ -123,31 +121,6 @@ func TestCrawlerReplaced(t *testing.T) {
 	}
 }
 
-// TestISupportTokens proves I8: 005 lines of at most 13 tokens.
-func TestISupportTokens(t *testing.T) {
-	many := strings.Repeat("T ", 13)
-	for _, test := range []struct {
-		line, want string
-	}{
-		{":irc.example.com 005 alice CRAWLER=index:allow", "CRAWLER=index:allow"},
-		{":irc.example.com 005 alice A B=1 :are supported by this server\r\n", "A B=1"},
-		{"@time=x;y=z :irc  005  alice  A", "A"},
-		{"005 alice -A :CRAWLER=index:allow", "-A"},
-		{":s 005 alice " + many + "CRAWLER=index:allow", strings.TrimSpace(many)},
-		{":s 005 alice", ""},
-		{":s 005", ""},
-		{":s 251 alice A", ""},
-		{":005 alice A", ""},
-		{"", ""},
-		{":", ""},
-		{"@", ""},
-	} {
-		if got := strings.Join(ircline.Tokens(test.line), " "); got != test.want {
-			t.Errorf("%q: tokens %q, want %q", test.line, got, test.want)
-		}
-	}
-}
-
 // TestCrawlerDiagnostics proves I7: a name in lower case is read, and noted.
 func TestCrawlerDiagnostics(t *testing.T) {
 	c, problems := ParseCrawler("CRAWLER=index:allow", "Crawler=index:deny,cooldown:x")
@@ -199,10 +172,6 @@ func FuzzCrawler(f *testing.F) {
 		again, problems := ParseCrawler(c.String())
 		if c.Index != IndexUnspecified && (again != c || problems != nil) {
 			t.Errorf("%q: %v, again %v %v", value, c, again, problems)
-		}
-		if tokens := ircline.Tokens(":s 005 n " + value); len(tokens) > 13 ||
-			slices.Contains(tokens, "") {
-			t.Errorf("%q: tokens %q", value, tokens)
 		}
 	})
 }

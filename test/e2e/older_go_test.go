@@ -18,8 +18,7 @@ import (
 func TestRobotsNeedsAnOlderGo(t *testing.T) {
 	const top = "../.."
 	dir := t.TempDir()
-	for _, pkg := range []string{"diag", "selector", "robots", "robots/readers",
-		"robots/internal/ircline"} {
+	for _, pkg := range []string{"diag", "selector", "robots", "robots/readers"} {
 		names, err := filepath.Glob(filepath.Join(top, pkg, "*.go"))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v", pkg, err)

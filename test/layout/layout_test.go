@@ -125,7 +125,7 @@ func TestImportsPointOneWay(t *testing.T) {
 
 // pure are the packages for those who have a file in hand, whatever they fetch it with.
 var pure = []string{"diag", "selector", "menu", "robots", "robots/readers", "robots/lint",
-	"robots/convert", "robots/internal/ircline", "policy", "policy/internal/proof"}
+	"robots/convert", "policy", "policy/internal/proof"}
 
 // TestNothingOfTheNetwork: what they import has nothing to do with it, directly or not.
 func TestNothingOfTheNetwork(t *testing.T) {
