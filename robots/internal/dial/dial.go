@@ -40,12 +40,6 @@ const (
 	MaxHost = 255
 )
 
-var (
-	errNoHost   = errors.New("no host")
-	errLongURL  = fmt.Errorf("the URL has more than %d bytes", MaxURL)
-	errLongHost = fmt.Errorf("the host has more than %d bytes", MaxHost)
-)
-
 // An Origin is what one robots file speaks for: a scheme, a host and a port.
 type Origin struct {
 	Scheme, Host, Port string
@@ -54,7 +48,7 @@ type Origin struct {
 // ParseURL reads an URL of one of the schemes, and its origin.
 func ParseURL(raw string, ports map[string]string) (*url.URL, Origin, error) {
 	if len(raw) > MaxURL {
-		return nil, Origin{}, fmt.Errorf("reading URL: %w", errLongURL)
+		return nil, Origin{}, fmt.Errorf("reading URL: it has more than %d bytes", MaxURL)
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -72,65 +66,42 @@ func OriginOf(u *url.URL, ports map[string]string) (Origin, error) {
 		return Origin{}, fmt.Errorf("reading URL %q: scheme is none of %s", u.Redacted(),
 			strings.Join(schemes, ", "))
 	}
-	if u.Hostname() == "" {
-		return Origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), errNoHost)
-	}
-	if len(u.Hostname()) > MaxHost {
-		return Origin{}, fmt.Errorf("reading URL: %w", errLongHost)
-	}
-	if !hostname(u.Hostname()) {
-		return Origin{}, fmt.Errorf("reading URL %q: host %q is neither a name nor an address",
-			u.Redacted(), u.Hostname())
+	host, err := canonical(u.Hostname())
+	if err != nil {
+		return Origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), err)
 	}
 	number, err := strconv.ParseUint(cmp.Or(u.Port(), port), 10, 16)
 	if err != nil || number == 0 {
 		return Origin{}, fmt.Errorf("reading URL %q: port %q is not from 1 to 65535",
 			u.Redacted(), u.Port())
 	}
-	host, err := canonical(u.Hostname())
-	if err != nil {
-		return Origin{}, fmt.Errorf("reading URL %q: %w", u.Redacted(), err)
-	}
 	return Origin{u.Scheme, host, strconv.FormatUint(number, 10)}, nil
 }
 
 // canonical writes the spellings of a host in one way: in lower case, without a final
-// dot, and in the ASCII form if it is international (RFC 5891).
+// dot, and in the ASCII form if it is international (RFC 5891). A host with a colon is an
+// IPv6 address, whose zone has only unreserved bytes (RFC 6874, section 2).
 func canonical(host string) (string, error) {
-	host = strings.TrimSuffix(host, ".")
-	for i := range len(host) {
-		if host[i] >= utf8.RuneSelf {
-			ascii, err := idna.Lookup.ToASCII(host)
-			if err != nil {
-				return "", fmt.Errorf("host %q: %w", host, err)
-			}
-			host = strings.TrimSuffix(ascii, ".")
-			break
+	isForeign := func(r rune) bool { return r >= utf8.RuneSelf }
+	if len(host) <= MaxHost && strings.ContainsFunc(host, isForeign) {
+		ascii, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return "", fmt.Errorf("host %q: %w", host, err)
 		}
+		host = ascii
 	}
-	switch {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	switch address, err := netip.ParseAddr(host); {
 	case host == "":
-		return "", errNoHost
+		return "", errors.New("no host")
 	case len(host) > MaxHost:
-		return "", errLongHost
+		return "", fmt.Errorf("the host has more than %d bytes", MaxHost)
+	case err == nil && url.PathEscape(address.Zone()) == address.Zone():
+		return address.String(), nil // which can be written in several ways
+	case strings.Contains(host, ":"):
+		return "", fmt.Errorf("host %q is neither a name nor an address", host)
 	}
-	if address, err := netip.ParseAddr(host); err == nil { // which can be written in several ways
-		host = address.String()
-	}
-	return strings.ToLower(host), nil
-}
-
-// hostname reports whether host is a name, or an address that is valid in a URL: one with a
-// colon is an IPv6 address, and its zone has only unreserved bytes (RFC 6874, section 2).
-func hostname(host string) bool {
-	if !strings.Contains(host, ":") {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && !strings.ContainsFunc(address.Zone(), func(r rune) bool {
-		return !strings.ContainsRune("-._~", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') &&
-			(r < 'a' || r > 'z')
-	})
+	return host, nil
 }
 
 // Address is host and port.
