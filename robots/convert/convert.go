@@ -30,14 +30,7 @@ type converter struct {
 	read int // bytes of groups
 	out  []byte
 	said map[string]bool // lines that the current group has
-	lost []diag.Diagnostic
-	seen map[loss]bool
-}
-
-// loss identifies a loss, reported once for all robots that it concerns.
-type loss struct {
-	line int
-	code string
+	lost losses
 }
 
 // File writes a file in another dialect, in the shape that all known readers
@@ -60,22 +53,23 @@ func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnosti
 		file: f,
 		to:   to,
 		said: map[string]bool{},
-		seen: map[loss]bool{},
 	}
 	c.groups()
-	return c.out, c.lost
+	return c.out, c.lost.list
 }
 
 // ends removes the control characters of a text.
 var ends = strings.NewReplacer("\r", "", "\n", "", "\t", "")
 
-// groups writes a group for each robot that the file names, and the * group.
+// groups writes a group for each robot that the file names, and the * group. (Asking the file
+// for each robot would take quadratic time.)
 func (c *converter) groups() {
 	own, loose := c.named()
 	for _, name := range names(c.file) {
 		if c.read > maxConverted {
-			c.lose(name.Line, "SIZE", "groups of more than %d bytes: those from %q on are left out",
-				maxConverted, name.Token)
+			c.lost.add(name.Line, "SIZE",
+				"groups of more than %d bytes: those from %q on are left out", maxConverted,
+				name.Token)
 			return
 		}
 		groups := own[strings.ToLower(name.Token)]
@@ -93,8 +87,7 @@ func (c *converter) groups() {
 }
 
 // named returns the groups that bind each robot that the file names, by its name in lower
-// case, and those that bind everybody besides. (Asking the file for each robot would take
-// quadratic time.)
+// case, and those that bind everybody besides.
 func (c *converter) named() (own map[string][]robots.Group, loose []robots.Group) {
 	row := c.file.Dialect().Reader()
 	own = map[string][]robots.Group{}
@@ -136,22 +129,48 @@ func names(f *robots.File) []robots.Agent {
 	return all
 }
 
-// converted is a rule with the shape of its pattern.
+// converted is a rule with its pattern in the other dialect.
 type converted struct {
-	rule  readers.Rule
-	shape shape
+	rule    readers.Rule
+	shape   shape
+	pattern string
+	lost    string // what of the pattern the dialect cannot express
 }
 
 func (c *converter) group(name robots.Agent, groups []robots.Group) {
-	rules := c.rules(groups)
-	two := c.to == readers.Extended && slices.ContainsFunc(rules, func(r converted) bool {
-		return !r.shape.plain()
-	})
+	// Find the rules that count, and whether they need a set of Extended 2.0.
+	var rules []converted
+	two := false
+	for _, g := range groups {
+		for _, r := range g.Rules {
+			if r.Pattern == "" || r.Allow && !c.file.Dialect().Reader().Allow {
+				continue
+			}
+			s := shapeOf(r.Pattern, c.file.Dialect(), g.Version)
+			rules = append(rules, converted{rule: r, shape: s})
+			two = two || c.to == readers.Extended && !s.plain()
+		}
+	}
+
+	// Patterns that grow unequally may change places where the longest decides.
+	allow, deny, uneven := false, false, false
+	for i := range rules {
+		r := &rules[i]
+		r.pattern, r.lost = c.pattern(r.shape, r.rule.Allow, two)
+		allow = allow || r.rule.Allow
+		deny = deny || !r.rule.Allow
+		uneven = uneven || len(r.pattern)-r.shape.bytes != len(rules[0].pattern)-rules[0].shape.bytes
+	}
+	if c.to.Reader().Allow && allow && deny && uneven {
+		c.lost.add(name.Line, "PRECEDENCE",
+			"Allow and Disallow of nearly equal length may change places")
+	}
+
+	// Write them.
 	c.heading(name, two)
-	c.precedence(name.Line, rules, two)
 	before := len(c.out)
-	for _, rule := range rules {
-		c.rule(rule, two)
+	for _, r := range rules {
+		c.rule(r)
 	}
 	if len(c.out) == before {
 		c.open()
@@ -167,24 +186,10 @@ func (c *converter) group(name robots.Agent, groups []robots.Group) {
 	}
 }
 
-// rules returns the shapes of all rules that count.
-func (c *converter) rules(groups []robots.Group) []converted {
-	var all []converted
-	for _, g := range groups {
-		allow := c.file.Dialect().Reader().Allow
-		for _, r := range g.Rules {
-			if r.Pattern != "" && (!r.Allow || allow) {
-				all = append(all, converted{r, shapeOf(r.Pattern, c.file.Dialect(), g.Version)})
-			}
-		}
-	}
-	return all
-}
-
 func (c *converter) heading(name robots.Agent, two bool) {
 	if c.to == readers.GopherStrict {
 		if name.Token != "*" {
-			c.lose(name.Line, "AGENT",
+			c.lost.add(name.Line, "AGENT",
 				"a strict robot takes the rules for %q as rules for all", name.Token)
 		}
 		return
@@ -199,52 +204,30 @@ func (c *converter) heading(name robots.Agent, two bool) {
 	}
 }
 
-// precedence warns if some patterns become longer than others do: where the longest decides,
-// another rule may then win.
-func (c *converter) precedence(line int, rules []converted, two bool) {
-	if !c.to.Reader().Allow {
-		return
-	}
-	allow := func(r converted) bool { return r.rule.Allow }
-	deny := func(r converted) bool { return !r.rule.Allow }
-	if !slices.ContainsFunc(rules, allow) || !slices.ContainsFunc(rules, deny) {
-		return
-	}
-	growth := func(r converted) int {
-		p, _ := c.pattern(r, two)
-		return len(p) - r.shape.bytes
-	}
-	first := growth(rules[0])
-	if slices.ContainsFunc(rules, func(r converted) bool { return growth(r) != first }) {
-		c.lose(line, "PRECEDENCE", "Allow and Disallow of nearly equal length may change places")
-	}
-}
-
-func (c *converter) rule(r converted, two bool) {
+func (c *converter) rule(r converted) {
 	field := "Disallow"
 	if r.rule.Allow {
 		field = "Allow"
 	}
+	add := func(code, why string) {
+		c.lost.add(r.rule.Line, code, "%s: %q%s", field, r.rule.Pattern, why)
+	}
 	if r.rule.Allow && !c.to.Reader().Allow {
-		c.lose(r.rule.Line, "ALLOW", "Allow: %q cannot be expressed", r.rule.Pattern)
+		add("ALLOW", " cannot be expressed")
 		return
 	}
-	p, lost := c.pattern(r, two)
-	if lost != "" {
-		c.lose(r.rule.Line, "PATTERN", "%s: %q: %s", field, r.rule.Pattern, lost)
+	if r.lost != "" {
+		add("PATTERN", ": "+r.lost)
 	}
 	if c.escapes(r.rule.Pattern) {
-		c.lose(r.rule.Line, "PERCENT", "%s: %q: the escapes mean other bytes, or none, now", field,
-			r.rule.Pattern)
+		add("PERCENT", ": the escapes mean other bytes, or none, now")
 	}
 	if c.file.Dialect() == readers.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") ||
-		c.to == readers.Veronica2 && strings.HasSuffix(p, "/") {
-		c.lose(r.rule.Line, "SLASH",
-			"%s: %q covers the selector without its last slash to Veronica-2 only", field,
-			r.rule.Pattern)
+		c.to == readers.Veronica2 && strings.HasSuffix(r.pattern, "/") {
+		add("SLASH", " covers the selector without its last slash to Veronica-2 only")
 	}
-	if p != "" {
-		c.line(field, p)
+	if r.pattern != "" {
+		c.line(field, r.pattern)
 	}
 }
 
@@ -280,14 +263,13 @@ func (c *converter) usage(u robots.Usage) {
 	}
 	switch {
 	case c.to != readers.RFC9309 && c.to != readers.Gopher:
-		c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+		c.lost.add(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 	case c.file.Dialect() == c.to || u.Pattern == "":
 		c.line("Content-Usage", pattern+u.Value)
 	default:
-		p, lost := c.pattern(converted{shape: shapeOf(u.Pattern, c.file.Dialect(),
-			readers.Version1)}, false)
+		p, lost := c.pattern(shapeOf(u.Pattern, c.file.Dialect(), readers.Version1), false, false)
 		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
-			c.lose(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+			c.lost.add(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 			return
 		}
 		c.line("Content-Usage", p+" "+u.Value)
@@ -295,13 +277,12 @@ func (c *converter) usage(u robots.Usage) {
 }
 
 // pattern writes a pattern; lost names what the dialect cannot express.
-func (c *converter) pattern(r converted, two bool) (p, lost string) {
-	s := r.shape
+func (c *converter) pattern(s shape, allow, two bool) (p, lost string) {
 	switch {
 	case c.to == readers.RFC9309:
 		return s.rfc(), ""
 	case two:
-		return s.explicit(r.rule.Allow)
+		return s.explicit(allow)
 	case c.to == readers.Extended || c.to == readers.Standard1994 || c.to == readers.Gemini:
 		return s.prefix()
 	}
@@ -329,41 +310,33 @@ func (c *converter) escapes(p string) bool {
 
 // field writes a field if the dialect has it.
 func (c *converter) field(f robots.Field) {
+	isWritten := false
 	switch f.Name {
 	case "sitemap", "robot-version":
 		return
-	case "crawl-delay":
-		if c.to == readers.Extended {
-			c.delay(f)
-			return
-		}
-	case "visit-time", "request-rate", "comment":
 	case "content-signal", "license":
-		if c.to == readers.RFC9309 || c.to == readers.Gopher {
-			break
-		}
-		c.lose(f.Line, "FIELD", "the field %q", f.Name)
-		return
+		isWritten = c.to == readers.RFC9309 || c.to == readers.Gopher
+	case "crawl-delay", "visit-time", "request-rate", "comment":
+		isWritten = c.to != readers.Standard1994 && c.to != readers.GopherStrict &&
+			c.to != readers.Gemini
+	}
+	switch {
+	case !isWritten:
+		c.lost.add(f.Line, "FIELD", "the field %q", f.Name)
+	case f.Name == "crawl-delay" && c.to == readers.Extended:
+		c.delay(f)
+	case f.Name == "content-signal":
+		c.line("Content-Signal", f.Value)
 	default:
-		c.lose(f.Line, "FIELD", "the field %q", f.Name)
-		return
+		c.line(strings.ToUpper(f.Name[:1])+f.Name[1:], f.Value)
 	}
-	if c.to == readers.Standard1994 || c.to == readers.GopherStrict || c.to == readers.Gemini {
-		c.lose(f.Line, "FIELD", "the field %q", f.Name)
-		return
-	}
-	name := strings.ToUpper(f.Name[:1]) + f.Name[1:]
-	if f.Name == "content-signal" {
-		name = "Content-Signal"
-	}
-	c.line(name, f.Value)
 }
 
 // delay writes a Crawl-delay as a rate.
 func (c *converter) delay(f robots.Field) {
 	d, err := readers.ParseCrawlDelay(f.Value)
 	if err != nil || d <= 0 {
-		c.lose(f.Line, "FIELD", "the crawl delay %q", f.Value)
+		c.lost.add(f.Line, "FIELD", "the crawl delay %q", f.Value)
 		return
 	}
 	c.line("Request-rate", readers.Rate{Documents: 1, Per: d}.String())
@@ -377,7 +350,7 @@ func (c *converter) sitemaps() {
 		case c.to == readers.RFC9309 || c.to == readers.Gopher || c.to == readers.Veronica2:
 			c.line("Sitemap", l.Value)
 		default:
-			c.lose(l.Number, "FIELD", "the field %q", "sitemap")
+			c.lost.add(l.Number, "FIELD", "the field %q", "sitemap")
 		}
 	}
 }
@@ -391,25 +364,35 @@ func (c *converter) line(field, value string) {
 	}
 }
 
-func (c *converter) lose(line int, code, format string, args ...any) {
-	if c.seen[loss{line, code}] {
+// losses lists what could not be expressed, each once for all robots that it concerns.
+type losses struct {
+	list []diag.Diagnostic
+	seen map[diag.Diagnostic]bool
+}
+
+func (l *losses) add(line int, code, format string, args ...any) {
+	if len(l.list) > maxLost {
 		return
 	}
-	if len(c.lost) >= maxLost {
-		if len(c.lost) == maxLost {
-			c.lost = append(c.lost, diag.Diagnostic{
-				Code:     "MORE",
-				Severity: diag.Warning,
-				Message:  "further losses omitted",
-			})
-		}
-		return
-	}
-	c.seen[loss{line, code}] = true
-	c.lost = append(c.lost, diag.Diagnostic{
+	d := diag.Diagnostic{
 		Line:     line,
 		Code:     code,
 		Severity: diag.Warning,
 		Message:  fmt.Sprintf(format, args...),
-	})
+	}
+	if len(l.list) == maxLost {
+		d = diag.Diagnostic{
+			Code:     "MORE",
+			Severity: diag.Warning,
+			Message:  "further losses omitted",
+		}
+	}
+	if l.seen[d] {
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[diag.Diagnostic]bool{}
+	}
+	l.seen[d] = true
+	l.list = append(l.list, d)
 }

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,36 +15,44 @@ import (
 // whole site, as Content-Usage lines, which speak for a group: one in each. All
 // other lines stay as they are. lost reports what cannot be expressed.
 func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
-	r := rewriter{drop: map[int]bool{}, behind: map[int]string{}}
+	var l losses
+	isSignal := func(line readers.Line) bool {
+		return line.Kind == readers.KindField && strings.EqualFold(line.Field, "content-signal")
+	}
 	var site robots.Statement
-	for l := range f.Lines() {
-		if l.Kind != readers.KindField || !strings.EqualFold(l.Field, "content-signal") {
+	for line := range f.Lines() {
+		if !isSignal(line) {
 			continue
 		}
-		r.drop[l.Number] = true
-		usage, missing := usageOf(l.Value)
+		usage, missing := usageOf(line.Value)
 		site = site.Combine(usage)
 		for _, pair := range missing {
-			r.lose(l.Number, "the signal %q: Content-Usage has no word for it", pair)
+			l.add(line.Number, "SIGNAL", "the signal %q: Content-Usage has no word for it", pair)
 		}
 	}
+	if site == nil {
+		return rewrite(f, isSignal, nil, ""), l.list
+	}
+
+	usage := "Content-Usage: " + site.String() + "\n"
+	places := map[int]bool{}
 	everybody := false
 	for _, g := range f.Groups() {
-		if n := len(g.Agents); n > 0 && site != nil {
-			r.behind[g.Agents[n-1].Line] = "Content-Usage: " + site.String() + "\n"
-			everybody = everybody || slices.ContainsFunc(g.Agents, func(a robots.Agent) bool {
-				return a.Token == "*"
-			})
+		if n := len(g.Agents); n > 0 {
+			places[g.Agents[n-1].Line] = true
+			everybody = everybody || isForAll(g)
 		}
 	}
-	out = r.file(f)
-	if site != nil && !everybody {
-		if n := len(out); n > 0 && out[n-1] != '\n' {
-			out = append(out, '\n')
-		}
-		out = fmt.Appendf(out, "\nUser-agent: *\nContent-Usage: %s\nAllow: /\n", site)
+	out = rewrite(f, isSignal, places, usage)
+	if !everybody {
+		out = append(endLine(out), "\nUser-agent: *\n"+usage+"Allow: /\n"...)
 	}
-	return out, r.lost
+	return out, l.list
+}
+
+// isForAll reports whether a group is the * group.
+func isForAll(g robots.Group) bool {
+	return slices.ContainsFunc(g.Agents, func(a robots.Agent) bool { return a.Token == "*" })
 }
 
 // usageOf translates the value of a Content-Signal line to Content-Usage:
@@ -71,56 +78,42 @@ func usageOf(signal string) (usage robots.Statement, lost []string) {
 // reports the rest: preferences for single paths, for single robots, and for uses
 // that Content-Signal has no word for.
 func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
-	r := rewriter{drop: map[int]bool{}, behind: map[int]string{}}
+	var l losses
 	var site robots.Statement
-	place := 0
+	places := map[int]bool{}
 	for _, g := range f.Groups() {
-		everybody := slices.ContainsFunc(g.Agents, func(a robots.Agent) bool {
-			return a.Token == "*"
-		})
-		if everybody && place == 0 {
-			place = g.Agents[len(g.Agents)-1].Line
+		everybody := isForAll(g)
+		if everybody && len(places) == 0 {
+			places[g.Agents[len(g.Agents)-1].Line] = true
 		}
 		for _, u := range g.Usages {
-			r.drop[u.Line] = true
 			s, err := robots.ParseUsage(u.Value)
 			switch {
 			case err != nil:
-				r.lose(u.Line, "%q: it does not parse, so it says nothing", u.Value)
+				l.add(u.Line, "SIGNAL", "%q: it does not parse, so it says nothing", u.Value)
 			case u.Pattern != "":
-				r.lose(u.Line, "%q of %q: a signal is about the whole site", u.Value, u.Pattern)
+				l.add(u.Line, "SIGNAL", "%q of %q: a signal is about the whole site", u.Value,
+					u.Pattern)
 			case !everybody:
-				r.lose(u.Line, "%q to %q alone: a signal is for every robot", u.Value, agentsOf(g))
+				l.add(u.Line, "SIGNAL", "%q to %q alone: a signal is for every robot", u.Value,
+					agentsOf(g))
 			default:
 				site = site.Combine(s)
 				_, missing := signalOf(s)
 				missing = append(missing, readers.UnknownKeys(u.Value)...)
 				for _, pair := range missing[:min(len(missing), 5)] {
-					r.lose(u.Line, "the preference %q: Content-Signal has no word for it", pair)
+					l.add(u.Line, "SIGNAL", "the preference %q: Content-Signal has no word for it",
+						pair)
 				}
 			}
 		}
 	}
-	if signal, _ := signalOf(site); signal != "" {
-		r.behind[place] = "Content-Signal: " + signal + "\n"
+	signal, _ := signalOf(site)
+	if signal == "" {
+		clear(places)
 	}
-	return r.file(f), r.lost
-}
-
-// rewriter copies a file without some lines, and inserts others after lines.
-type rewriter struct {
-	drop   map[int]bool
-	behind map[int]string
-	lost   []diag.Diagnostic
-}
-
-func (r *rewriter) lose(line int, format string, args ...any) {
-	r.lost = append(r.lost, diag.Diagnostic{
-		Code:     "SIGNAL",
-		Severity: diag.Warning,
-		Line:     line,
-		Message:  fmt.Sprintf(format, args...),
-	})
+	isUsage := func(line readers.Line) bool { return line.Kind == readers.KindUsage }
+	return rewrite(f, isUsage, places, "Content-Signal: "+signal+"\n"), l.list
 }
 
 func agentsOf(g robots.Group) string {
@@ -148,37 +141,36 @@ func signalOf(usage robots.Statement) (signal string, lost []string) {
 	return strings.Join(all, ", "), lost
 }
 
-func (r *rewriter) file(f *robots.File) []byte {
-	var out []byte
-	for l := range f.Lines() {
-		if !r.drop[l.Number] {
-			out = appendVisible(out, l.Text)
+// rewrite copies a file without some lines, and inserts a text behind others, by their number.
+// Control characters are percent-escaped, which does not change a pattern.
+func rewrite(f *robots.File, drop func(readers.Line) bool, places map[int]bool,
+	text string) (out []byte) {
+	for line := range f.Lines() {
+		rest := line.Text
+		if drop(line) {
+			rest = ""
 		}
-		if text := r.behind[l.Number]; text != "" {
-			if n := len(out); n > 0 && out[n-1] != '\n' && out[n-1] != '\r' {
-				out = append(out, '\n')
+		for n := 0; len(rest) > 0; rest = rest[n:] {
+			_, n = utf8.DecodeRuneInString(rest)
+			if !selector.HasControl(ends.Replace(rest[:n])) {
+				out = append(out, rest[:n]...)
+				continue
 			}
-			out = append(out, text...)
+			for _, c := range []byte(rest[:n]) {
+				out = selector.AppendPercent(out, c)
+			}
+		}
+		if places[line.Number] {
+			out = append(endLine(out), text...)
 		}
 	}
 	return out
 }
 
-// appendVisible appends a line with its control characters percent-escaped, which does not
-// change a pattern.
-func appendVisible(out []byte, line string) []byte {
-	if !selector.HasControl(line) {
-		return append(out, line...)
+// endLine ends the last line of a text.
+func endLine(text []byte) []byte {
+	if n := len(text); n > 0 && text[n-1] != '\n' && text[n-1] != '\r' {
+		return append(text, '\n')
 	}
-	for n := 0; len(line) > 0; line = line[n:] {
-		_, n = utf8.DecodeRuneInString(line)
-		if !selector.HasControl(ends.Replace(line[:n])) {
-			out = append(out, line[:n]...)
-			continue
-		}
-		for _, c := range []byte(line[:n]) {
-			out = selector.AppendPercent(out, c)
-		}
-	}
-	return out
+	return text
 }

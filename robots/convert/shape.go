@@ -44,11 +44,18 @@ func shapeOf(p string, d readers.Dialect, v readers.Version) shape {
 		sh.pieces = strings.Split(p, "*")
 	}
 	if escapes {
-		for i := range sh.pieces {
-			sh.pieces[i] = plainSpecials(sh.pieces[i])
-		}
+		sh.pieces = sh.each(plainSpecials)
 	}
 	return sh
+}
+
+// each returns what a function makes of the pieces.
+func (s shape) each(of func(string) string) []string {
+	pieces := make([]string, len(s.pieces))
+	for i, piece := range s.pieces {
+		pieces[i] = of(piece)
+	}
+	return pieces
 }
 
 // plain reports whether the pattern is a prefix without wildcards.
@@ -56,19 +63,18 @@ func (s shape) plain() bool { return len(s.pieces) == 1 && !s.whole }
 
 // gopher writes a pattern of the Gopher dialects: bytes and stars, without an end anchor.
 func (s shape) gopher() (p, lost string) {
-	pieces := make([]string, len(s.pieces))
-	for i, piece := range s.pieces {
+	pieces := s.each(func(piece string) string {
 		if s.uri {
 			piece = selector.Decoded(piece)
 		}
-		pieces[i] = writable(piece)
-		if strings.Contains(pieces[i], "*") {
-			lost = lostByte
-		}
-	}
+		return writable(piece)
+	})
 	p = strings.Join(pieces, "*")
-	if s.whole && pieces[len(pieces)-1] != "" {
+	switch {
+	case s.whole && pieces[len(pieces)-1] != "":
 		lost = lostEnd
+	case strings.Count(p, "*") >= len(pieces):
+		lost = lostByte
 	}
 	trimmed := strings.Trim(p, " \t\r\n\v\f")
 	if !strings.HasPrefix(p, trimmed) {
@@ -98,11 +104,7 @@ func writable(piece string) string {
 
 // rfc writes a pattern of RFC 9309, which can express every shape.
 func (s shape) rfc() string {
-	pieces := make([]string, len(s.pieces))
-	for i, piece := range s.pieces {
-		pieces[i] = readers.NormalPath(piece)
-	}
-	p := strings.Join(pieces, "*")
+	p := strings.Join(s.each(readers.NormalPath), "*")
 	if s.whole {
 		p += "$"
 	}
@@ -130,16 +132,17 @@ func (s shape) prefix() (p, lost string) {
 // neither lets more in.
 func (s shape) explicit(allow bool) (p, lost string) {
 	pieces := s.encoded()
-	for i, piece := range pieces {
-		if !strings.Contains(piece, "*") {
-			continue
-		}
+	p = strings.Join(pieces, "*")
+	if strings.Count(p, "*") >= len(pieces) {
 		lost = lostByte
 		if allow {
-			pieces[i], lost = strings.ReplaceAll(piece, "*", "%2A"), lostEscape
+			lost = lostEscape
+			for i := range pieces {
+				pieces[i] = strings.ReplaceAll(pieces[i], "*", "%2A")
+			}
+			p = strings.Join(pieces, "*")
 		}
 	}
-	p = strings.Join(pieces, "*")
 	if !s.whole {
 		p += "*"
 	}
@@ -149,15 +152,12 @@ func (s shape) explicit(allow bool) (p, lost string) {
 // encoded returns the pieces escaped as in a URI. It also escapes #, which starts no comment
 // in Extended, but does in the other dialect.
 func (s shape) encoded() []string {
-	pieces := make([]string, len(s.pieces))
-	for i, piece := range s.pieces {
+	return s.each(func(piece string) string {
 		if s.uri {
-			pieces[i] = strings.ReplaceAll(piece, "#", "%23")
-		} else {
-			pieces[i] = plainSpecials(readers.NormalPath(piece))
+			return strings.ReplaceAll(piece, "#", "%23")
 		}
-	}
-	return pieces
+		return plainSpecials(readers.NormalPath(piece))
+	})
 }
 
 // plainSpecials undoes what the normal form does to * and $.

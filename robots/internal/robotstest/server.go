@@ -61,19 +61,3 @@ func Certificate(t *testing.T) (server, client *tls.Config) {
 	roots.AddCert(s.Certificate())
 	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: roots}
 }
-
-// DeadAddress returns a loopback address that refuses connections until the test
-// ends: it is the client's end of an open connection, so no program can listen on it.
-func DeadAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	return c.LocalAddr().String()
-}
