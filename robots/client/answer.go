@@ -95,9 +95,7 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 	}
 	a.bind(robot)
 	a.Pace.Follow(a.rules.Fields())
-	if refuses(status) {
-		a.Pace.Refused()
-	}
+	a.Pace.heed(refuses(status), 0)
 	a.schedule(header)
 	return a
 }
@@ -117,7 +115,7 @@ func (a *HostRules) NotModified(header http.Header) *HostRules {
 // schedule sets when to fetch the file again, and delays the pace, by a response's header.
 func (a *HostRules) schedule(header http.Header) {
 	valid := validity{}.after(header)
-	a.Pace.Hold(a.Fetched.Add(valid.retry))
+	a.Pace.heed(false, valid.retry)
 	a.Until = a.Fetched.Add(new(Client).goodFor(valid))
 	if a.Err != nil {
 		a.Until = a.Fetched.Add(max(retryTime, valid.retry))

@@ -1,8 +1,8 @@
 package client
 
-// Each host has one entry, and each entry at most one fetch in progress. The fetch does
-// not depend on the callers that wait for it: it continues when they give up, under its
-// own time limit, and returns the same result to all that still wait.
+// Each host has at most one fetch in progress, which does not depend on the callers that
+// wait for it: it continues when they give up, under its own time limit, and returns the same
+// result to all that still wait.
 //
 // A full cache evicts files before paces: a file can be fetched again, but a host whose
 // pace is lost gets requests too often. A host is evicted only once it may be requested
@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots/internal/dial"
 )
@@ -27,6 +29,8 @@ type hostCache struct {
 	recent list.List // of *host
 	bytes  int64     // of all hosts
 	saved  error     // the last error of the Store, until Flush returns it
+
+	fetches singleflight.Group // by origin
 }
 
 // host is the state of one origin.
@@ -39,22 +43,15 @@ type host struct {
 	lines    int64      // of its file
 	bytes    int64      // that the cache counts for it
 	err      error      // of the last fetch
-	fetching *flight    // nil: no fetch is under way
+	fetching bool       // a fetch is under way
 }
 
 // memory is what the client learned by fetching a host's file, besides the file.
 type memory struct {
-	Tried    time.Time     `json:"tried,omitzero"`    // end of the last fetch
-	Failing  time.Time     `json:"failing,omitzero"`  // end of the first fetch of those that failed since; zero: the last did not
-	Had      bool          `json:"had,omitempty"`     // the last fetch that did not fail found a file
-	Holdoff  time.Duration `json:"holdoff,omitempty"` // how long after the last fetch the host wanted no requests
-	validity               // of the file
-}
-
-// flight is a fetch under way. The answer may be read once done is closed.
-type flight struct {
-	done   chan struct{}
-	answer *HostRules
+	Tried    time.Time `json:"tried,omitzero"`   // end of the last fetch
+	Failing  time.Time `json:"failing,omitzero"` // end of the first fetch of those that failed since; zero: the last did not
+	Had      bool      `json:"had,omitempty"`    // the last fetch that did not fail found a file
+	validity           // of the file
 }
 
 // validity is what a response says about its freshness (RFC 9111).
@@ -71,32 +68,21 @@ func (c *Client) get(ctx context.Context, o dial.Origin) (*HostRules, error) {
 	if err := c.robot().Validate(); err != nil {
 		return nil, err
 	}
-	answer, fetching := c.look(ctx, o)
-	if fetching == nil {
-		return answer, nil
+	c.cache.mu.Lock()
+	if h := c.host(o); c.fresh(h) && !h.fetching {
+		defer c.cache.mu.Unlock()
+		return c.answer(h), nil
 	}
+	c.cache.mu.Unlock()
+	fetched := c.cache.fetches.DoChan(o.String(), func() (any, error) {
+		return c.refresh(context.WithoutCancel(ctx), o), nil
+	})
 	select {
-	case <-fetching.done:
-		return fetching.answer, nil
+	case result := <-fetched:
+		return result.Val.(*HostRules), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// look returns the answer of an origin, or the fetch under way if its file is due,
-// which is started if there is none.
-func (c *Client) look(ctx context.Context, o dial.Origin) (*HostRules, *flight) {
-	c.cache.mu.Lock()
-	defer c.cache.mu.Unlock()
-	h := c.host(o)
-	if h.fetching == nil {
-		if c.fresh(h) {
-			return c.answer(h), nil
-		}
-		h.fetching = &flight{done: make(chan struct{})}
-		go c.refresh(context.WithoutCancel(ctx), h)
-	}
-	return nil, h.fetching
 }
 
 // host returns the entry of an origin, and adds it if there is none. The caller holds the
@@ -124,8 +110,7 @@ func (c *Client) dropHost() bool {
 	for range min(maxLooked, len(c.cache.hosts)) {
 		e := c.cache.recent.Back()
 		h := e.Value.(*host)
-		if h.fetching == nil && !h.pace.busy(time.Now()) &&
-			(h.err == nil || time.Now().Sub(h.Tried) >= h.Holdoff) {
+		if !h.fetching && !h.pace.busy(time.Now()) {
 			c.cache.recent.Remove(e)
 			delete(c.cache.hosts, h.origin)
 			c.cache.bytes -= h.bytes
@@ -207,7 +192,8 @@ func (c *Client) fresh(h *host) bool {
 // for a while.
 func (c *Client) due(h *host) time.Time {
 	if h.err != nil {
-		return h.Tried.Add(max(cmp.Or(c.Retry, retryTime), h.Holdoff))
+		_, hold := h.pace.times()
+		return later(h.Tried.Add(cmp.Or(c.Retry, retryTime)), hold)
 	}
 	return h.Tried.Add(c.goodFor(h.validity))
 }
@@ -222,47 +208,49 @@ func (c *Client) goodFor(v validity) time.Duration {
 	return min(max(v.Good, cmp.Or(c.Retry, retryTime)), most)
 }
 
-// refresh fetches the file of a host and answers all that wait for it.
-func (c *Client) refresh(ctx context.Context, h *host) {
-	c.load(ctx, h)
+// refresh fetches the file of a host, unless the Store has one that is fresh.
+func (c *Client) refresh(ctx context.Context, o dial.Origin) *HostRules {
 	c.cache.mu.Lock()
-	if c.fresh(h) { // what was stored is still good
-		h.fetching.answer = c.answer(h)
-		c.finish(h)
-		c.cache.mu.Unlock()
-		return
+	defer c.cache.mu.Unlock()
+	h := c.host(o)
+	h.fetching = true
+	defer func() { h.fetching = false }()
+	c.unlocked(func() { c.load(ctx, h) })
+	if c.fresh(h) {
+		return c.answer(h)
 	}
+
+	// Fetch the file.
 	good := h.good
 	before := past{
-		file:  h.Had && (h.Failing.IsZero() || time.Now().Sub(h.Failing) < lapse),
+		file:  h.Had && (h.Failing.IsZero() || time.Since(h.Failing) < lapse),
 		empty: errors.Is(h.err, errEmpty),
 	}
 	if good != nil {
 		before.valid = h.validity
 	}
-	c.cache.mu.Unlock()
-	a, valid, err := c.read(ctx, h.origin, before)
-	if status, ok := errors.AsType[*StatusError](err); ok {
-		valid.retry = max(valid.retry, status.RetryAfter) // of a Fetch
-		if refuses(status.Status) {
-			h.pace.Refused()
-		}
-	}
-	if item, ok := errors.AsType[*ErrorItem](err); ok && ask.IsBusy(item.Text) {
-		h.pace.Refused()
-	}
-	if valid.retry > 0 {
-		h.pace.Hold(time.Now().Add(valid.retry))
-	}
+	var a *HostRules
+	var valid validity
+	var err error
+	c.unlocked(func() { a, valid, err = c.read(ctx, o, before) })
 
-	c.cache.mu.Lock()
-	h.Tried, h.err, h.Holdoff = time.Now(), err, valid.retry
+	// A host that refuses its file wants no other requests, either.
+	status, _ := errors.AsType[*StatusError](err)
+	item, _ := errors.AsType[*ErrorItem](err)
+	if status != nil {
+		valid.retry = max(valid.retry, status.RetryAfter) // of a Fetch
+	}
+	h.pace.heed(status != nil && refuses(status.Status) || item != nil && ask.IsBusy(item.Text),
+		valid.retry)
+
+	// Keep what came of it.
+	h.Tried, h.err = time.Now(), err
+	if err == nil && a == nil { // not modified
+		same := *good
+		same.Stale = false
+		a = &same
+	}
 	switch {
-	case err == nil && a == nil: // not modified
-		own := *good
-		own.Fetched, own.Stale = h.Tried, false
-		h.Failing, h.validity = time.Time{}, valid
-		c.keep(h, &own)
 	case err == nil:
 		a.Fetched = h.Tried
 		h.Failing, h.validity = time.Time{}, valid
@@ -272,21 +260,19 @@ func (c *Client) refresh(ctx context.Context, h *host) {
 	}
 	c.count(h)
 	c.shrink(h)
-	h.fetching.answer = c.answer(h)
-	c.cache.mu.Unlock()
-	err = c.save(ctx, h)
-	c.cache.mu.Lock()
+	answer := c.answer(h)
+	c.unlocked(func() { err = c.save(ctx, h) })
 	if err != nil { // which costs a fetch at the next start
 		c.cache.saved = err
 	}
-	c.finish(h)
-	c.cache.mu.Unlock()
+	return answer
 }
 
-// finish completes the fetch in progress. The caller holds the lock.
-func (c *Client) finish(h *host) {
-	close(h.fetching.done)
-	h.fetching = nil
+// unlocked calls a function that takes long. The caller holds the lock.
+func (c *Client) unlocked(call func()) {
+	c.cache.mu.Unlock()
+	defer c.cache.mu.Lock()
+	call()
 }
 
 // answer returns the current rules of a host. While the host is unreachable, its last

@@ -107,6 +107,16 @@ func (p *Pace) Answered() {
 	})
 }
 
+// heed learns from a reply: whether the host refused the request, and how long it wants no other.
+func (p *Pace) heed(refused bool, wait time.Duration) {
+	if refused {
+		p.Refused()
+	}
+	if wait > 0 {
+		p.Hold(time.Now().Add(wait))
+	}
+}
+
 // thumb is the interval by the rule of thumb. The caller holds the lock.
 func (p *Pace) thumb() time.Duration {
 	return max(cmp.Or(max(p.Min, 0), thumbDelay), thumbFactor*min(p.took, readers.MaxDelay/thumbFactor))

@@ -111,14 +111,11 @@ func (c *Client) admit(ctx context.Context, u *url.URL) (*HostRules, error) {
 // learn updates the pace from a reply: how long it took, and how long to wait.
 func (a *HostRules) learn(r *Reply, took time.Duration) {
 	a.Pace.Took(took)
-	if refuses(r.Status) || r.Status == 0 && ask.IsBusy(r.Meta) { // of Gopher
-		a.Pace.Refused()
-	} else {
+	refused := refuses(r.Status) || r.Status == 0 && ask.IsBusy(r.Meta) // of Gopher
+	if !refused {
 		a.Pace.Answered()
 	}
-	if wait := r.slowDown(); wait > 0 {
-		a.Pace.Hold(time.Now().Add(wait))
-	}
+	a.Pace.heed(refused, r.slowDown())
 }
 
 // Do gets a document over gopher, gophers, gemini, http or https, as a polite robot
