@@ -424,7 +424,6 @@ func (v *View) theirs(real string) bool {
 	if t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
-	var rev disk.Revision
-	err := v.call(real, func() (err error) { rev, err = v.root.Lstat(real); return err })
+	rev, err := v.root.Lstat(v.call, real)
 	return err == nil && v.root.Owned(real, rev)
 }

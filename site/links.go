@@ -308,7 +308,8 @@ func (r *reading) follow(base string) fs.FileMode {
 	}
 	for dir := path.Dir(real); !isAsked(real) && !isAsked(dir) && !l.shut; dir = path.Dir(dir) {
 		note := selector.Join(dir, noteName)
-		l.shut = r.call(note, func() error { _, err := r.root.Lstat(note); return err }) == nil
+		_, err := r.root.Lstat(r.call, note)
+		l.shut = err == nil
 	}
 	if l.dir || mode.IsRegular() {
 		r.links.list = append(r.links.list, l)
@@ -325,13 +326,9 @@ func (r *reading) resolve(base string) (real string, mode fs.FileMode, err error
 		r.refusedLink(base, err)
 		return "", 0, err
 	}
-	err = r.call(real, func() error {
-		rev, err := r.root.Lstat(real)
-		if err == nil && !r.root.Owned(real, rev) {
-			err = disk.ErrForeign
-		}
-		mode = rev.FileMode()
-		return err
-	})
-	return real, mode, err
+	rev, err := r.root.Lstat(r.call, real)
+	if err == nil && !r.root.Owned(real, rev) {
+		err = disk.ErrForeign
+	}
+	return real, rev.FileMode(), err
 }

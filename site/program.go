@@ -192,8 +192,7 @@ func (r *reading) mayRun(real string) bool {
 	if _, its, _ := r.root.At(real); its != ours {
 		return false
 	}
-	var rev disk.Revision
-	err := r.call(real, func() (err error) { rev, err = r.root.Lstat(real); return err })
+	rev, err := r.root.Lstat(r.call, real)
 	return err != nil || !rev.FileMode().IsDir()
 }
 

@@ -254,8 +254,7 @@ func (r *reading) theirs(e disk.Dirent) bool {
 	if t, _, rest := r.root.At(name); t.Owner == disk.AnyOwner || rest == "." {
 		return true
 	}
-	var rev disk.Revision
-	err := r.call(name, func() (err error) { rev, err = r.root.Lstat(name); return err })
+	rev, err := r.root.Lstat(r.call, name)
 	if errors.Is(err, stall.Err) {
 		return true // unknown: the policy must still deny it
 	}
@@ -524,8 +523,7 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 			slices.ContainsFunc(s.links[p.name].list, isLink) {
 			return nil
 		}
-		var rev disk.Revision
-		err := s.call(at.real, func() (err error) { rev, err = s.root.Lstat(at.real); return err })
+		rev, err := s.root.Lstat(s.call, at.real)
 		if base == noteName {
 			d.Notes = slices.DeleteFunc(slices.Clone(d.Notes), func(a *policy.Annotation) bool {
 				return path.Base(a.File) == noteName

@@ -149,10 +149,10 @@ func (c Caller) OpenTree(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return get(c, dir, func() (*Tree, error) { return openTreeAs(dir, openTop) })
+	return get(c, dir, func() (*Tree, error) { return openTreeAs(dir, openFiles) })
 }
 
 // OpenRoot opens a directory as the root of a site.
 func (c Caller) OpenRoot(dir string) (*Root, error) {
-	return get(c, dir, func() (*Root, error) { return openAs(dir, openTop) })
+	return get(c, dir, func() (*Root, error) { return openAs(dir, openFiles) })
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -12,21 +13,83 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// openTop opens a directory for openBelow. It returns -1 if the kernel has no
-// openat2(2) (Linux before 5.6): one system call that cannot leave the directory,
-// whatever the depth, where os.Root opens each directory on the way.
-func openTop(dir string) int {
-	top, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// kernel opens names below a directory with openat2(2): one system call that cannot leave the
+// directory, whatever the depth, where os.Root opens each directory on the way.
+type kernel struct{ *os.File } // opened with O_PATH
+
+// openFiles opens a directory. Linux before 5.6 has no openat2(2).
+func openFiles(dir string) (files, error) {
+	top, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
-		return -1
+		return nil, err
 	}
-	fd, err := openBelow(top, ".", openFlags)
+	k := kernel{top}
+	f, err := k.open(".")
 	if err != nil {
-		_ = unix.Close(top)
-		return -1
+		_ = top.Close()
+		return openWalked(dir)
 	}
-	_ = unix.Close(fd)
-	return top
+	return k, f.Close()
+}
+
+// beneath opens a name.
+func (k kernel) beneath(name string, flags int) (fd int, err error) {
+	defer runtime.KeepAlive(k.File)
+	if fd, err = openBelow(int(k.Fd()), name, flags); err != nil {
+		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return fd, nil
+}
+
+func (k kernel) open(name string) (File, error) {
+	fd, err := k.beneath(name, openFlags)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path.Join(k.Name(), name)), nil
+}
+
+func (k kernel) stat(name string) (Revision, error) {
+	fd, err := k.beneath(name, lookFlags)
+	if err != nil {
+		return Revision{}, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	return revisionOf(fd)
+}
+
+// readlink keeps a descriptor of the directory that the walk has reached, so that a step costs
+// the same at any depth.
+func (k kernel) readlink(w *walk, name string) (target string, err error) {
+	if w.fd < 0 {
+		if w.fd, err = k.beneath(path.Dir(name), lookFlags); err != nil {
+			return "", err
+		}
+	}
+	fd, target, err := lookAt(w.fd, path.Base(name))
+	if fd >= 0 {
+		w.leave()
+		w.fd = fd
+	}
+	return target, err
+}
+
+func (k kernel) cached(name string, reads bool) (fd int, s Revision, err error) {
+	defer runtime.KeepAlive(k.File)
+	how := unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_CLOEXEC,
+		Resolve: below | unix.RESOLVE_NO_XDEV | resolveCached,
+	}
+	if reads {
+		how.Flags = uint64(openFlags)
+	}
+	if fd, err = unix.Openat2(int(k.Fd()), name, &how); err != nil {
+		return -1, s, notThere(err)
+	}
+	if s, err = revisionOf(fd); err != nil {
+		_ = unix.Close(fd)
+	}
+	return fd, s, err
 }
 
 // largeFile lets files of 2 GiB and more be opened on 32-bit machines: package os adds
@@ -37,13 +100,17 @@ const largeFile = unix.O_LARGEFILE
 // and it opens a symbolic link itself.
 const lookFlags = unix.O_PATH | unix.O_NOFOLLOW
 
-func closeDescriptor(fd int) { _ = unix.Close(fd) }
+// How names are resolved.
+const (
+	below         = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
+	resolveCached = 0x20 // RESOLVE_CACHED (Linux 5.12): fail rather than wait
+)
 
 // openBelow opens a name below a directory, through no link.
 func openBelow(dir int, name string, flags int) (fd int, err error) {
 	how := unix.OpenHow{
 		Flags:   uint64(flags | unix.O_CLOEXEC),
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+		Resolve: below,
 	}
 	for try := 0; ; {
 		fd, err = unix.Openat2(dir, name, &how)
@@ -85,31 +152,6 @@ func lookAt(dir int, elem string) (fd int, target string, err error) {
 	return -1, string(buf[:max(n, 0)]), err
 }
 
-// resolveCached is openat2's RESOLVE_CACHED (Linux 5.12): fail rather than wait.
-const resolveCached = 0x20
-
-// cachedBelow opens a regular file of at least so many bytes below a directory without
-// blocking. It fails if the kernel does not have the name in memory, or if the file is on
-// another file system than the directory.
-func cachedBelow(dir int, name string, least int64, allowed func(owner int) bool) (fd int,
-	size int64, ok bool) {
-	how := unix.OpenHow{
-		Flags:   uint64(openFlags),
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
-	}
-	fd, err := unix.Openat2(dir, name, &how)
-	if err != nil {
-		return -1, 0, false
-	}
-	st, err := revisionOf(fd)
-	if err != nil || !st.FileMode().IsRegular() || st.Size < least || !allowed(int(st.Owner)) ||
-		isWithheld(st) {
-		_ = unix.Close(fd)
-		return -1, 0, false
-	}
-	return fd, st.Size, true
-}
-
 // revisionOf returns the revision of an open file.
 func revisionOf(fd int) (Revision, error) {
 	var st unix.Statx_t
@@ -119,7 +161,7 @@ func revisionOf(fd int) (Revision, error) {
 	}
 	return Revision{
 		Mount:    st.Mnt_id,
-		Device:   uint64(st.Dev_major)<<32 | uint64(st.Dev_minor),
+		Device:   unix.Mkdev(st.Dev_major, st.Dev_minor),
 		Inode:    st.Ino,
 		Changed:  st.Ctime.Sec*1e9 + int64(st.Ctime.Nsec),
 		Modified: st.Mtime.Sec*1e9 + int64(st.Mtime.Nsec),
@@ -127,30 +169,6 @@ func revisionOf(fd int) (Revision, error) {
 		Owner:    st.Uid,
 		Mode:     uint32(st.Mode),
 	}, nil
-}
-
-// device returns a device as statx(2) reports it.
-func device(dev uint64) uint64 {
-	return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev))
-}
-
-// revisionCached is revision by system calls that cannot wait. It does not leave the file
-// system of the tree.
-func (t *Tree) revisionCached(name string) (s Revision, err error, ok bool) { //nolint:revive // an error that is an answer
-	defer runtime.KeepAlive(t)
-	how := unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV | resolveCached,
-	}
-	fd, err := unix.Openat2(t.fd, name, &how)
-	if err = notThere(err); err != nil {
-		return s, err, errors.Is(err, fs.ErrNotExist)
-	}
-	defer closeDescriptor(fd)
-	if s, err = revisionOf(fd); err != nil {
-		return s, nil, false
-	}
-	return s, nil, true
 }
 
 // Readable returns a function that reports whether this process can read an entry of

@@ -13,19 +13,10 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// lookFlags is not used: there is no openat2(2) here.
-const lookFlags = 0
-
 // largeFile is for Linux: elsewhere files of any size are opened.
 const largeFile = 0
 
-func openTop(string) int { return -1 }
-
-func closeDescriptor(fd int) { _ = unix.Close(fd) }
-
-func (t *Tree) revisionCached(string) (Revision, error, bool) {
-	return Revision{}, nil, false
-} //nolint:revive // as on Linux
+func openFiles(dir string) (files, error) { return openWalked(dir) }
 
 // revisionOf returns the revision of an open file.
 func revisionOf(fd int) (Revision, error) {
@@ -34,18 +25,6 @@ func revisionOf(fd int) (Revision, error) {
 		return Revision{}, err
 	}
 	return revisionFrom(&st), nil
-}
-
-func device(dev uint64) uint64 { return dev }
-
-func openBelow(int, string, int) (int, error) {
-	return -1, errors.ErrUnsupported
-}
-func lookAt(int, string) (int, string, error) {
-	return -1, "", errors.ErrUnsupported
-}
-func cachedBelow(int, string, int64, func(int) bool) (int, int64, bool) {
-	return -1, 0, false
 }
 
 // Resident reports whether the kernel has an opened file in memory.

@@ -22,7 +22,7 @@ type Revision struct {
 
 // revisionFrom returns the revision of a file whose mount is not known.
 func revisionFrom(st *unix.Stat_t) Revision {
-	return Revision{Device: device(uint64(st.Dev)), Inode: uint64(st.Ino), Changed: st.Ctim.Nano(), Modified: st.Mtim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)} //nolint:unconvert // other types on other systems
+	return Revision{Device: uint64(st.Dev), Inode: uint64(st.Ino), Changed: st.Ctim.Nano(), Modified: st.Mtim.Nano(), Size: st.Size, Owner: st.Uid, Mode: uint32(st.Mode)} //nolint:unconvert // other types on other systems
 }
 
 // FileMode returns the type and the permissions.
@@ -68,8 +68,7 @@ func (t *Tree) of(name string, f File) (s Revision, err error) {
 // Revision returns the revision of a file or directory and its real name, following links as
 // Open does, without opening it. It reads nothing.
 func (r *Root) Revision(call Caller, name string) (s Revision, real string, err error) {
-	look := func() (err error) {
-		t, _, rest := r.At(real)
+	real, err = r.reach(call, name, func(t *Tree, rest string) (err error) {
 		err = t.fault("stat", rest)
 		if w, ok := t.files.(walked); ok && err == nil {
 			err = w.noLinks(rest)
@@ -81,16 +80,7 @@ func (r *Root) Revision(call Caller, name string) (s Revision, real string, err 
 			err = errLink
 		}
 		return err
-	}
-	real = name
-	if err = call(real, look); errors.Is(err, errLink) {
-		if real, err = r.Resolve(call, name); err == nil {
-			err = call(real, look)
-		}
-	}
-	if err == nil {
-		err = r.spelled(call, real)
-	}
+	})
 	return s, real, err
 }
 
@@ -99,9 +89,14 @@ func (r *Root) Revision(call Caller, name string) (s Revision, real string, err 
 // unknown. Err is nil or fs.ErrNotExist.
 func (r *Root) RevisionCached(name string) (s Revision, err error, ok bool) { //nolint:revive // an error that is an answer
 	t, _, rest := r.At(name)
-	if t.fd < 0 || t.remote || t.Fault != nil {
+	files, ok := t.files.(quick)
+	if !ok || t.remote || t.Fault != nil {
 		return s, nil, false
 	}
-	s, err, ok = t.revisionCached(rest)
-	return s, err, ok && (err != nil || t.spelledSurely(rest))
+	fd, s, err := files.cached(rest, false)
+	if err != nil {
+		return s, err, errors.Is(err, fs.ErrNotExist)
+	}
+	_ = unix.Close(fd)
+	return s, nil, t.spelledSurely(rest)
 }

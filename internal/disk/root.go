@@ -28,8 +28,8 @@ type Root struct {
 	kids  map[string][]string // base names of trees, sorted, by the directory that they appear in
 }
 
-func openAs(dir string, top func(string) int) (*Root, error) {
-	main, err := openTreeAs(dir, top)
+func openAs(dir string, open func(dir string) (files, error)) (*Root, error) {
+	main, err := openTreeAs(dir, open)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,9 @@ func (r *Root) IsTop(real string) bool {
 }
 
 // Lstat returns the revision of a name. Only its last element may be a link.
-func (r *Root) Lstat(name string) (Revision, error) {
+func (r *Root) Lstat(call Caller, name string) (s Revision, err error) {
 	t, _, rest := r.At(name)
-	s, err := t.files.stat(rest)
+	err = call(name, func() (err error) { s, err = t.files.stat(rest); return err })
 	if err == nil && isWithheld(s) {
 		err = errWithheld
 	}

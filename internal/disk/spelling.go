@@ -88,12 +88,6 @@ func (t *Tree) spelled(call Caller, at, name string) error {
 	})
 }
 
-// spelled is Tree.spelled for a name of any tree.
-func (r *Root) spelled(call Caller, real string) error {
-	t, _, rest := r.At(real)
-	return t.spelled(call, real, rest)
-}
-
 // spelledIn is spelled for one element of a directory.
 func (t *Tree) spelledIn(dir, elem string) error {
 	f := &t.foldings

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -20,12 +19,9 @@ import (
 // it can be reached through it: names are opened below it without following any
 // symbolic link; Root follows those.
 type Tree struct {
-	Dir   string // absolute, as the administrator names it
-	real  string // absolute, all links resolved
-	files files
-	fd    int // for openat2; -1 where there is none
-
-	unused   runtime.Cleanup // closes fd
+	Dir      string // absolute, as the administrator names it
+	real     string // absolute, all links resolved
+	files    files
 	foldings foldings
 
 	Info   fs.FileInfo // of the directory
@@ -47,8 +43,17 @@ type files interface {
 	// stat returns the revision of a name whose directories are no links; its last element
 	// may be one.
 	stat(name string) (Revision, error)
-	// readlink returns where a name leads, "" if it is no link.
-	readlink(name string) (string, error)
+	// readlink returns where the name that a walk comes to leads. If it is no link, it returns
+	// "", and may set the walk's descriptor.
+	readlink(w *walk, name string) (string, error)
+	Close() error
+}
+
+// quick are files that can be opened by system calls that cannot wait: the kernel has the name
+// in memory, and it is on the file system of the tree. The caller closes the descriptor, which
+// can be read if reads is set.
+type quick interface {
+	cached(name string, reads bool) (fd int, s Revision, err error)
 }
 
 // A File is an opened file or directory.
@@ -58,8 +63,8 @@ type File interface {
 	io.Seeker
 }
 
-// openTreeAs opens a directory with the descriptor that top returns of it.
-func openTreeAs(dir string, top func(string) int) (*Tree, error) {
+// openTreeAs opens a directory whose files open returns.
+func openTreeAs(dir string, open func(dir string) (files, error)) (*Tree, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -68,22 +73,14 @@ func openTreeAs(dir string, top func(string) int) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Dir: abs, real: real, fd: top(real), Owner: AnyOwner}
-	if t.fd >= 0 {
-		t.unused = runtime.AddCleanup(t, func(fd int) { _ = syscall.Close(fd) }, t.fd)
-		t.files = kernel{t}
-	} else {
-		in, err := os.OpenRoot(abs)
-		if err != nil {
-			return nil, err
-		}
-		t.files = walked{in}
+	t := &Tree{Dir: abs, real: real, Owner: AnyOwner, remote: isRemote(abs)}
+	if t.files, err = open(real); err != nil {
+		return nil, err
 	}
 	if t.Info, err = os.Stat(real); err != nil {
 		t.Close()
 		return nil, err
 	}
-	t.remote = isRemote(abs)
 	return t, nil
 }
 
@@ -93,7 +90,6 @@ func FS(fsys fs.FS) *Root {
 		Dir:   "/",
 		real:  "/",
 		files: fixed{fsys, time.Now().UnixNano()},
-		fd:    -1,
 		Owner: AnyOwner,
 		Fixed: true,
 	}
@@ -134,70 +130,36 @@ func (t *Tree) serves(uid int) bool {
 // system than the tree, and for all files on a remote one: there even the open of a known name
 // may wait for another machine or program.
 func (t *Tree) Cached(name string, least int64) (fd int, size int64, ok bool) {
-	if t.fd < 0 || t.remote || !t.spelledSurely(name) {
+	files, ok := t.files.(quick)
+	if !ok || t.remote || !t.spelledSurely(name) {
 		return -1, 0, false
 	}
-	defer runtime.KeepAlive(t)
-	return cachedBelow(t.fd, name, least, t.serves)
+	fd, s, err := files.cached(name, true)
+	if err != nil {
+		return -1, 0, false
+	}
+	if !s.FileMode().IsRegular() || s.Size < least || !t.serves(int(s.Owner)) || isWithheld(s) {
+		_ = syscall.Close(fd)
+		return -1, 0, false
+	}
+	return fd, s.Size, true
 }
 
 // Close closes a tree at once. It must not be called while a request uses the tree: the
 // system may reuse the descriptor's number for another file. The garbage collector
 // closes trees for which Close is never called.
-func (t *Tree) Close() {
-	if t.fd >= 0 {
-		t.unused.Stop()
-		_ = syscall.Close(t.fd)
-		t.fd = -1
-	}
-	if w, ok := t.files.(walked); ok {
-		_ = w.Close()
-	}
-}
-
-// kernel opens names with openat2(2), which does not leave the tree.
-type kernel struct{ *Tree }
-
-func (k kernel) beneath(name string, flags int) (fd int, err error) {
-	defer runtime.KeepAlive(k.Tree)
-	if fd, err = openBelow(k.fd, name, flags); err != nil {
-		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return fd, nil
-}
-
-func (k kernel) open(name string) (File, error) {
-	fd, err := k.beneath(name, openFlags)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path.Join(k.real, name)), nil
-}
-
-func (k kernel) stat(name string) (Revision, error) {
-	fd, err := k.beneath(name, lookFlags)
-	if err != nil {
-		return Revision{}, err
-	}
-	defer closeDescriptor(fd)
-	return revisionOf(fd)
-}
-
-func (k kernel) readlink(name string) (string, error) {
-	dir, err := k.beneath(path.Dir(name), lookFlags)
-	if err != nil {
-		return "", err
-	}
-	defer closeDescriptor(dir)
-	fd, target, err := lookAt(dir, path.Base(name))
-	if fd >= 0 {
-		closeDescriptor(fd)
-	}
-	return target, err
-}
+func (t *Tree) Close() { _ = t.files.Close() }
 
 // walked opens names where there is no openat2: os.Root keeps them inside.
 type walked struct{ *os.Root }
+
+func openWalked(dir string) (files, error) {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return walked{in}, nil
+}
 
 // noLinks fails with errLink if one of the directories of a name is a link.
 func (w walked) noLinks(name string) error {
@@ -205,7 +167,7 @@ func (w walked) noLinks(name string) error {
 		if name[i] != '/' {
 			continue
 		}
-		if target, err := w.readlink(name[:i]); err != nil {
+		if target, err := w.readlink(nil, name[:i]); err != nil {
 			return err
 		} else if target != "" {
 			return &fs.PathError{Op: "open", Path: name, Err: errLink}
@@ -245,7 +207,7 @@ func (w walked) stat(name string) (r Revision, err error) {
 	return revisionFrom(&st), nil
 }
 
-func (w walked) readlink(name string) (string, error) {
+func (w walked) readlink(_ *walk, name string) (string, error) {
 	info, err := w.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return "", notThere(err)
@@ -321,7 +283,10 @@ func (x fixed) stat(name string) (Revision, error) {
 	return r, nil
 }
 
-func (x fixed) readlink(name string) (string, error) {
+func (x fixed) readlink(_ *walk, name string) (string, error) {
 	_, err := fs.Stat(x.fs, name)
 	return "", err
 }
+
+// Close does nothing.
+func (x fixed) Close() error { return nil }

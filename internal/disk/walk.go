@@ -47,23 +47,10 @@ type Handle struct {
 // may. It refuses special files, and files of other users than root and the tree's
 // owner.
 func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
-	real := name
-	for try := 0; ; try++ {
-		f, err = r.OpenReal(call, real)
-		if !errors.Is(err, errLink) {
-			if err == nil {
-				err = r.spelled(call, real)
-			}
-			break
-		}
-		if try == maxTries {
-			err = errExchanged
-			break
-		}
-		if real, err = r.Resolve(call, name); err != nil {
-			break
-		}
-	}
+	real, err := r.reach(call, name, func(t *Tree, rest string) (err error) {
+		f, err = t.handle(rest)
+		return err
+	})
 	switch {
 	case err != nil && f != nil:
 	case err != nil:
@@ -73,26 +60,53 @@ func (r *Root) Open(call Caller, name string) (f *Handle, err error) {
 	case !r.Owned(real, f.Revision):
 		err = ErrForeign
 	default:
+		f.Real = real
 		return f, nil
 	}
 	_ = f.Close()
 	return nil, openError(name, err)
 }
 
+// reach calls do for a name, and if that contains a link, for its real name, which reach
+// returns.
+func (r *Root) reach(call Caller, name string,
+	do func(t *Tree, rest string) error) (real string, err error) {
+	real = name
+	for try := 0; ; try++ {
+		t, _, rest := r.At(real)
+		err = call(real, func() error { return do(t, rest) })
+		if err == nil {
+			return real, t.spelled(call, real, rest)
+		}
+		if !errors.Is(err, errLink) {
+			return real, err
+		}
+		if try == maxTries {
+			return real, errExchanged
+		}
+		if real, err = r.Resolve(call, name); err != nil {
+			return real, err
+		}
+	}
+}
+
 // OpenReal opens a name that contains no link. It does not check the owner.
 func (r *Root) OpenReal(call Caller, real string) (f *Handle, err error) {
-	err = call(real, func() (err error) { f, err = r.open(real); return err })
+	t, _, rest := r.At(real)
+	if err = call(real, func() (err error) { f, err = t.handle(rest); return err }); err == nil {
+		f.Real = real
+	}
 	return f, err
 }
 
-func (r *Root) open(real string) (*Handle, error) {
-	t, _, rest := r.At(real)
-	opened, err := t.open(rest)
+// handle opens a name that contains no link.
+func (t *Tree) handle(name string) (*Handle, error) {
+	opened, err := t.open(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &Handle{File: opened, Real: real}
-	if f.Revision, err = t.of(rest, opened); err == nil {
+	f := &Handle{File: opened}
+	if f.Revision, err = t.of(name, opened); err == nil {
 		f.Info, err = f.Stat()
 	}
 	if err == nil && isWithheld(f.Revision) {
@@ -132,8 +146,7 @@ func (r *Root) WhoForbids(call Caller, name string) string {
 	if err != nil {
 		need = "search (x)"
 	}
-	var s Revision
-	err = call(at, func() (err error) { s, err = r.Lstat(at); return err })
+	s, err := r.Lstat(call, at)
 	if err != nil {
 		return err.Error()
 	}
@@ -247,12 +260,7 @@ func (w *walk) look(elem string) (target string, err error) {
 		return "", nil
 	}
 	err = w.call(next, func() error {
-		if k, ok := t.files.(kernel); ok {
-			target, err = w.lookBelow(k, elem)
-		} else {
-			target, err = t.files.readlink(rest)
-		}
-		if err == nil {
+		if target, err = t.files.readlink(w, rest); err == nil {
 			err = t.spelledIn(path.Dir(rest), elem)
 		}
 		return err
@@ -261,23 +269,6 @@ func (w *walk) look(elem string) (target string, err error) {
 		w.at = next
 	}
 	return target, notThere(err)
-}
-
-// lookBelow is look with openat2(2). It keeps a descriptor of the directory that was
-// reached, so that a step costs the same at any depth. No open can block on a FIFO.
-func (w *walk) lookBelow(k kernel, elem string) (target string, err error) {
-	if w.fd < 0 {
-		_, _, at := w.root.At(w.at)
-		if w.fd, err = k.beneath(at, lookFlags); err != nil {
-			return "", err
-		}
-	}
-	fd, target, err := lookAt(w.fd, elem)
-	if fd >= 0 {
-		w.leave()
-		w.fd = fd
-	}
-	return target, err
 }
 
 // leave closes the directory that was reached.

@@ -22,7 +22,7 @@ type fileID struct{ device, inode uint64 }
 
 func idOf(info fs.FileInfo) (id fileID) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		id = fileID{device(uint64(st.Dev)), uint64(st.Ino)} //nolint:unconvert // other types on other systems
+		id = fileID{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
 	}
 	return id
 }

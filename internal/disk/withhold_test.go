@@ -37,7 +37,7 @@ func TestWithheld(t *testing.T) {
 			if cached {
 				must(t, syscall.Close(fd))
 			}
-			_, infoErr := r.Lstat(name)
+			_, infoErr := r.Lstat(disk.Direct, name)
 			if cached && err != nil || infoErr == nil && err != nil && name != "link" {
 				t.Errorf("%s: open: %v, cached: %t, info: %v", name, err, cached, infoErr)
 			}
