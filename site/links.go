@@ -45,14 +45,6 @@ type link struct {
 	shut bool   // not followed: between a dotfile and the target there is an annotation, which the scan does not read
 }
 
-// links holds the links of a directory, and the directories that they depend on.
-type links struct {
-	list []link
-	via  []string // real directories that the targets depend on
-}
-
-func (l *links) none() bool { return len(l.list)+len(l.via) == 0 }
-
 // isAsked reports whether a client can request a real name.
 func isAsked(real string) bool {
 	return real == "." || !slices.ContainsFunc(strings.Split(real, "/"), func(elem string) bool {
@@ -63,13 +55,12 @@ func isAsked(real string) bool {
 // findAliases updates s.aliases if links have changed. It returns the tree with the placed
 // directories.
 func (s *scanner) findAliases(tree *Dir) *Dir {
-	for dir := range s.links {
+	for dir, f := range s.found {
 		if tree.Find(dir) == nil {
-			delete(s.links, dir)
-			s.relinked = true
+			delete(s.found, dir)
+			s.relinked = s.relinked || len(f.links) > 0
 		}
 	}
-	maps.DeleteFunc(s.programs, func(dir string, _ programs) bool { return tree.Find(dir) == nil })
 	if !s.relinked {
 		return tree
 	}
@@ -113,8 +104,8 @@ func (s *scanner) inPlaced(name string) bool {
 func (s *scanner) followed() []link {
 	var all []link
 	byTop := map[bool]map[string]int{true: {}, false: {}}
-	for dir, l := range s.links {
-		for _, l := range l.list {
+	for dir, f := range s.found {
+		for _, l := range f.links {
 			all = append(all, l)
 			byTop[l.dir][topName(dir)]++
 		}
@@ -166,7 +157,7 @@ func (s *scanner) unplace(tree *Dir) *Dir {
 		if tree.Find(name) != nil {
 			tree = tree.with(name, nil)
 		}
-		maps.DeleteFunc(s.links, func(dir string, _ links) bool {
+		maps.DeleteFunc(s.found, func(dir string, _ findings) bool {
 			return dir == name || strings.HasPrefix(dir, name+"/")
 		})
 	}
@@ -312,7 +303,7 @@ func (r *reading) follow(base string) fs.FileMode {
 		l.shut = err == nil
 	}
 	if l.dir || mode.IsRegular() {
-		r.links.list = append(r.links.list, l)
+		r.found.links = append(r.found.links, l)
 	}
 	return mode.Type()
 }
@@ -321,7 +312,7 @@ func (r *reading) follow(base string) fs.FileMode {
 // real name and the mode of the target.
 func (r *reading) resolve(base string) (real string, mode fs.FileMode, err error) {
 	real, passed, err := r.root.Follow(r.call, r.at.real, base)
-	r.links.via = append(r.links.via, passed...)
+	r.found.via = append(r.found.via, passed...)
 	if err != nil {
 		r.refusedLink(base, err)
 		return "", 0, err

@@ -112,52 +112,42 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 			s.capsules.before = behindDot
 		}
 	}
-	trees, err := s.openMounts(r)
-	defer func() {
-		for _, t := range trees {
-			if err != nil {
-				t.Close()
-			}
-		}
-	}()
-	if err != nil || len(s.conf.Mounts) == 0 && s.users == nil {
+	if len(s.conf.Mounts) == 0 && s.users == nil {
+		return nil
+	}
+	if err := s.checkMounts(r.Main.Dir); err != nil {
 		return err
 	}
-	found, err := s.findTrees(r.With(trees), stall.Hurried)
+	found, err := s.findTrees(r, stall.Hurried)
 	if err != nil {
 		return err
 	}
 	s.setTrees(found.trees)
+	for _, name := range slices.Sorted(maps.Keys(found.failed)) {
+		err := found.failed[name]
+		if !errors.Is(err, stall.Err) {
+			return fmt.Errorf("mounting at %q: %w", name, err)
+		}
+		s.log.Warn("a mount does not answer: it is served once it does", "name", name, "error",
+			err)
+	}
 	return nil
 }
 
-// openMounts opens the trees of Config.Mounts. It skips those that do not respond; lookTrees
-// retries them. If it fails, it returns the trees that it has opened.
-func (s *Site) openMounts(main *disk.Root) (map[string]*disk.Tree, error) {
-	trees, call := map[string]*disk.Tree{}, disk.Guarded(s.guard)
+// checkMounts returns an error if no client could ask for a mount.
+func (s *Site) checkMounts(root string) error {
+	call := disk.Guarded(s.guard)
 	for _, name := range slices.Sorted(maps.Keys(s.conf.Mounts)) {
 		if !fs.ValidPath(name) || name == "." || !selector.AskableName(name) {
-			return trees, fmt.Errorf("mounting at %q: no client can ask for that name", name)
+			return fmt.Errorf("mounting at %q: no client can ask for that name", name)
 		}
-		if parent := path.Dir(name); parent != "." {
-			info, err := call.Stat(filepath.Join(main.Main.Dir, parent))
-			if !errors.Is(err, stall.Err) && (err != nil || !info.IsDir()) {
-				return trees, fmt.Errorf("mounting at %q: there is no directory %s in %s", name,
-					parent, main.Main.Dir)
-			}
+		parent := path.Dir(name)
+		info, err := call.Stat(filepath.Join(root, parent))
+		if !errors.Is(err, stall.Err) && (err != nil || !info.IsDir()) {
+			return fmt.Errorf("mounting at %q: there is no directory %s in %s", name, parent, root)
 		}
-		t, err := call.OpenTree(s.conf.Mounts[name])
-		switch {
-		case errors.Is(err, stall.Err):
-			s.log.Warn("a mount does not answer: it is served once it does", "name",
-				name, "error", err)
-			continue
-		case err != nil:
-			return trees, fmt.Errorf("mounting at %q: %w", name, err)
-		}
-		t.Listed, trees[name] = true, t
 	}
-	return trees, nil
+	return nil
 }
 
 // Read starts Run and waits for the first Snapshot. Unlike Run, it fails if the tree cannot
@@ -217,8 +207,6 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 				a.Dir = "/" + at + a.Dir
 			}
 		}
-	}
-	if at != "." {
 		aliases := scan.aliases
 		scan.aliases = map[string]link{}
 		for name, l := range aliases {

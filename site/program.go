@@ -1,9 +1,7 @@
 package site
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -24,26 +22,34 @@ import (
 // records such files by their real names; file.go checks the first bytes when they are opened.
 // A map's link counts only in its own tree, so that no user can hide another user's files.
 
-// programs records what the scan has found in a directory and its maps, besides its entries.
-type programs struct {
+// findings are what the scan has found in a directory, besides its entries.
+type findings struct {
+	links []link
+	via   []string // real directories that the targets of links and maps depend on
+
 	included map[string]bool   // real names of files that maps include or link; true if an interpreter runs the file
-	found    []diag.Diagnostic // about programs and links that are too long
+	problems []diag.Diagnostic // about programs and links that are too long
 	menus    []string          // selectors of menus that programs print
 	shown    []shown
 	escaped  []string // selectors that contain a percent-escape
 	left     leftOut
 }
 
+func (f *findings) none() bool {
+	return len(f.links)+len(f.via)+len(f.included)+len(f.problems)+len(f.menus)+len(f.shown)+
+		len(f.escaped)+f.left.names == 0
+}
+
 // readMaps records the programs of a directory and of its maps.
 func (r *reading) readMaps(list []disk.Dirent) {
-	var p programs
+	p := &r.found
 	for _, e := range list {
 		if sel := selector.Canonical(selector.Join(r.at.name, e.Base),
 			e.IsDir()); selector.Decoded(e.Base) != e.Base && len(p.escaped) < maxEscaped {
 			p.escaped = append(p.escaped, sel)
 		}
 		if selector.IsProgram(e.Base) && !r.answers("/"+selector.Join(r.at.name, e.Base)) {
-			p.found = append(p.found, diag.Diagnostic{
+			p.problems = append(p.problems, diag.Diagnostic{
 				Code:     menu.CodeProgram,
 				Severity: diag.Warning,
 				File:     selector.Join(r.at.name, e.Base),
@@ -60,7 +66,7 @@ func (r *reading) readMaps(list []disk.Dirent) {
 		if sources.Run {
 			p.menus = append(p.menus, selector.Canonical(at, dir))
 		}
-		p.found = append(p.found, sources.Problems...)
+		p.problems = append(p.problems, sources.Problems...)
 		if p.included == nil && len(sources.Included)+len(sources.Linked) > 0 {
 			p.included = map[string]bool{}
 		}
@@ -91,12 +97,7 @@ func (r *reading) readMaps(list []disk.Dirent) {
 		}
 	}
 	p.shown = append(p.shown, shownIn(r.at.name, names, isListed)...)
-	p.left = r.leaveOut(list)
-	delete(r.programs, r.at.name)
-	if len(p.included)+len(p.found)+len(p.menus)+len(p.shown)+len(p.escaped) > 0 ||
-		p.left != (leftOut{}) {
-		r.programs[r.at.name] = p
-	}
+	r.leaveOut(list)
 }
 
 // makesMenu reports whether the menu of a directory may be made from the file base.
@@ -120,7 +121,7 @@ const maxMenus = 16
 // menus returns the selectors of all menus that programs print.
 func (s *scanner) menus() (list []string) {
 	byTop := map[string][]string{}
-	for _, p := range s.programs {
+	for _, p := range s.found {
 		for _, sel := range p.menus {
 			top, _, below := strings.Cut(sel[1:], "/")
 			if policy.CheckProgram(sel) != nil {
@@ -179,8 +180,8 @@ func (r *reading) include(name string) string {
 	if real, err := r.root.Resolve(r.call, name); err == nil {
 		name = real
 	}
-	if dir, via := path.Dir(name), r.links.via; len(via) == 0 || via[len(via)-1] != dir {
-		r.links.via = append(via, dir)
+	if dir, via := path.Dir(name), r.found.via; len(via) == 0 || via[len(via)-1] != dir {
+		r.found.via = append(via, dir)
 	}
 	return name
 }
@@ -217,7 +218,7 @@ func (s *scanner) included(old *Snapshot) map[string]bool {
 	if old != nil && len(s.busy) > 0 {
 		maps.Copy(names, old.included)
 	}
-	for _, p := range s.programs {
+	for _, p := range s.found {
 		for name, interpreted := range p.included {
 			names[name] = names[name] || interpreted
 		}
@@ -229,13 +230,13 @@ func (s *scanner) included(old *Snapshot) map[string]bool {
 func (s *scanner) foundPrograms() []diag.Diagnostic {
 	var list []diag.Diagnostic
 	var left leftOut
-	for _, dir := range slices.Sorted(maps.Keys(s.programs)) {
-		p := s.programs[dir]
-		list = append(list, p.found...)
+	for _, dir := range slices.Sorted(maps.Keys(s.found)) {
+		p := s.found[dir]
+		list = append(list, p.problems...)
 		left.add(p.left)
 	}
 	slices.SortFunc(list, diag.Compare)
-	if left != (leftOut{}) {
+	if left.names > 0 {
 		list = slices.Insert(list, 0, left.diagnostic())
 	}
 	return list
@@ -244,20 +245,19 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 // leftOut counts the names that are not served, for one report about the whole tree. Dotfiles
 // and maps do not count; programs have reports of their own.
 type leftOut struct {
-	unaskable, unreadable, outside int
-	first                          string // the first such name
+	names      int
+	first, why string // the first such name
 }
 
 func (l *leftOut) add(m leftOut) {
-	l.unaskable += m.unaskable
-	l.unreadable += m.unreadable
-	l.outside += m.outside
-	l.first = cmp.Or(l.first, m.first)
+	if l.names += m.names; l.first == "" {
+		l.first, l.why = m.first, m.why
+	}
 }
 
 // leaveOut counts the names of a directory that no menu can list, and the names
 // that this process cannot read.
-func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
+func (r *reading) leaveOut(list []disk.Dirent) {
 	readable := func(*disk.Dirent) bool { return true }
 	if os.Geteuid() != 0 && len(list) > 0 {
 		if f, err := r.root.OpenReal(r.call, r.at.real); err == nil {
@@ -275,51 +275,40 @@ func (r *reading) leaveOut(list []disk.Dirent) (l leftOut) {
 			if r.files {
 				r.unreadable[e.Base] = true
 			}
-			l.add(leftOut{unreadable: 1, first: selector.Join(r.at.name, e.Base)})
+			r.leave(e.Base, "gophd may not read it")
 		case reason == "", reason == selector.Source, reason == selector.Program, e.Base[0] == '.':
 		default:
-			l.add(leftOut{unaskable: 1, first: selector.Join(r.at.name, e.Base)})
+			r.leave(e.Base, "no menu can list its name")
 		}
 	}
-	return l
+}
+
+// leave counts a name of the directory.
+func (r *reading) leave(base, why string) {
+	r.found.left.add(leftOut{1, selector.Join(r.at.name, base), why})
 }
 
 // refusedLink records a symbolic link that is not followed.
-func (r *reading) refusedLink(name string, err error) {
-	name = selector.Join(r.at.name, name)
-	p := r.programs[r.at.name]
+func (r *reading) refusedLink(base string, err error) {
 	switch {
 	case errors.Is(err, disk.ErrTooManyLinks):
-		p.found = append(p.found, tooManyLinks(name))
+		r.found.problems = append(r.found.problems, tooManyLinks(selector.Join(r.at.name, base)))
 	case errors.Is(err, disk.ErrEscapes):
-		p.left.add(leftOut{outside: 1, first: name})
-	default:
-		return
+		r.leave(base, "it is a link out of the tree")
 	}
-	r.programs[r.at.name] = p
 }
 
 // diagnostic returns the counts as one line.
 func (l leftOut) diagnostic() diag.Diagnostic {
-	n := l.unaskable + l.unreadable + l.outside
-	text := "left out: " + diag.Count(n, "name", "names") + ", such as this one:"
-	if n == 1 {
-		text = "left out:"
-	}
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{l.unaskable, "whose names no menu can list"}, {l.unreadable, "that gophd may not read"},
-		{l.outside, "out of the tree by a link"}} {
-		if part.n > 0 {
-			text += fmt.Sprintf(" %d %s,", part.n, part.what)
-		}
+	text := "left out, since " + l.why
+	if l.names > 1 {
+		text += "; " + diag.Count(l.names-1, "other name is, too", "other names are, too")
 	}
 	return diag.Diagnostic{
 		Code:     "LEFT-OUT",
 		Severity: diag.Warning,
 		File:     l.first,
-		Message:  text[:len(text)-1],
+		Message:  text,
 		Hint:     "gophd check DIR lists all of them",
 	}
 }

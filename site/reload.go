@@ -191,21 +191,26 @@ func (s *Site) newTreeScan(from *disk.Root) *scanner {
 	return scan
 }
 
-// publish compiles the policy and publishes the Snapshot. It returns an error if robots.txt
-// could not be proven.
+// publish publishes what a scan has found, and compiles the policy unless it is the same. It
+// returns an error if robots.txt could not be proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
-	old := s.Now()
-	next := s.scan.recorded(tree, old)
-	if old != nil && !b.All && next.alike(old) {
-		s.remap(old, next)
-		return old.leak
+	old, next := s.Now(), s.scan.recorded(tree, s.Now())
+	same := old != nil && !b.All && next.alike(old)
+	if same {
+		next.judgeAs(old)
+	} else {
+		next.compile(s.conf, s.scan)
 	}
-	next.compile(s.conf, s.scan)
+	next.capsules = next.asGemini()
+	s.exchange(next, of)
+	if same {
+		s.reportPrograms(next)
+		return next.leak
+	}
 	if next.leak != nil {
 		s.log.Error("robots.txt is not proven: all is denied to robots until one is",
 			"error", next.leak)
 	}
-	s.exchange(next, of)
 	if old == nil {
 		close(s.ready)
 	}
@@ -213,16 +218,17 @@ func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch)
 	return next.leak
 }
 
-// remap publishes new records of files, maps, programs and times of change, without compiling:
-// the policy has not changed.
-func (s *Site) remap(old, records *Snapshot) {
-	next := *old
-	if !next.takes(records) {
-		return
+// judgeAs takes over the policy of an older Snapshot.
+func (s *Snapshot) judgeAs(old *Snapshot) {
+	s.Compiled = old.Compiled
+	s.Reports = old.Reports
+	s.Robots = old.Robots
+	s.robotsAs = old.robotsAs
+	s.leak = old.leak
+	s.shows = old.shows
+	if s.homes != nil {
+		s.homes.judgeAs(old.homes)
 	}
-	next.capsules = next.asGemini()
-	s.exchange(&next, s.served.Load().root)
-	s.problems.report(next.programs)
 }
 
 // exchange publishes a Snapshot and the root that it was made from, and invalidates cached
@@ -291,20 +297,6 @@ func (s *Snapshot) samePrograms(o *Snapshot) bool {
 		(o.homes == nil || s.homes != nil && s.homes.samePrograms(o.homes))
 }
 
-// takes takes over the records of another Snapshot, and reports whether they differ.
-func (s *Snapshot) takes(records *Snapshot) (differ bool) {
-	differ = s.Tree != records.Tree || !maps.Equal(s.included, records.included) ||
-		!slices.Equal(s.programs, records.programs) || !maps.Equal(s.changed, records.changed)
-	s.Tree, s.included, s.programs, s.changed = records.Tree, records.included, records.programs,
-		records.changed
-	if s.homes != nil {
-		homes := *s.homes
-		differ = homes.takes(records.homes) || differ
-		s.homes = &homes
-	}
-	return differ
-}
-
 // homesTree returns the tree of Config.Capsules, nil if there is none.
 func (s *Snapshot) homesTree() *Dir {
 	if s.homes == nil {
@@ -351,7 +343,6 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 		return diag.Compare(a.Diagnostic, b.Diagnostic)
 	})
 	s.proven(s.Compiled.Unproven())
-	s.capsules = s.asGemini()
 
 	// Replace the URLs of sitemaps for the other names of the site.
 	s.robotsAs = map[string][]byte{}
@@ -413,10 +404,10 @@ func directories(root *Dir) (n int) {
 }
 
 // serious returns the errors and warnings, and the number of notices.
-func serious(all []policy.Report) (list []policy.Report, notices int) {
+func serious(all []policy.Report) (list []diag.Diagnostic, notices int) {
 	for _, r := range all {
 		if r.Severity != diag.Notice {
-			list = append(list, r)
+			list = append(list, r.Diagnostic)
 		}
 	}
 	return list, len(all) - len(list)
@@ -434,19 +425,14 @@ func (s *Site) report(next *Snapshot) {
 			Message:  "not followed: there are too many links, or an annotation behind a dot is above what it leads to",
 		})
 	}
-	s.problems.report(refused)
-	s.problems.report(next.programs)
+	s.problems.report(refused, maxReports, "links are not followed")
+	s.reportPrograms(next)
 	list, _ := serious(next.Reports)
-	for _, r := range list[:min(len(list), maxReports)] {
-		s.problems.once(r.Diagnostic)
-	}
-	if more := len(list) - maxReports; more > 0 {
-		s.problems.once(diag.Diagnostic{
-			Code:     "MORE",
-			Severity: diag.Warning,
-			Message:  fmt.Sprintf("%d more: gophd robots check lists them", more),
-		})
-	}
+	s.problems.report(list, maxReports, "reports: gophd robots check lists them")
+}
+
+func (s *Site) reportPrograms(next *Snapshot) {
+	s.problems.report(next.programs, maxReports, "programs or links: gophd check lists them")
 }
 
 // tryAgain is the delay before a retry after the process ran out of descriptors or memory.

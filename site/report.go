@@ -29,52 +29,28 @@ type problem struct {
 	code string
 }
 
-// maxReports bounds the reports of a Snapshot that are logged.
-const maxReports = 20
+// Of problems of one kind, these many are logged.
+const (
+	maxReports = 20
+	maxUsers   = 3 // who are not served; of more, one
+)
 
 // maxTold bounds the remembered problems. When it is reached, all are forgotten and may be
 // logged again.
 const maxTold = 10_000
 
-func (p *problems) report(list []diag.Diagnostic) {
-	for _, d := range list[:min(len(list), maxReports)] {
+// report logs the first problems of a list, and how many more there are of the rest.
+func (p *problems) report(list []diag.Diagnostic, most int, rest string) {
+	for _, d := range list[:min(len(list), most)] {
 		p.once(d)
 	}
-	if more := len(list) - maxReports; more > 0 {
-		p.once(diag.Diagnostic{
+	if more := len(list) - most; more > 0 {
+		p.first(problem{file: rest}, diag.Diagnostic{
 			Code:     "MORE",
 			Severity: diag.Warning,
-			Message:  fmt.Sprintf("%d more of %s and others", more, list[maxReports].File),
+			Message:  fmt.Sprintf("%d more %s", more, rest),
 		})
 	}
-}
-
-// together logs problems of one kind, as one line if there are more than a few.
-func (p *problems) together(list []diag.Diagnostic) {
-	const few = 3
-	p.mu.Lock()
-	list = slices.DeleteFunc(slices.Clone(list), func(d diag.Diagnostic) bool {
-		return p.told[problem{d.File, d.Line, d.Code}]
-	})
-	if len(list) > few {
-		for _, d := range list[1:] {
-			p.remember(problem{d.File, d.Line, d.Code})
-		}
-		list[0].Message += fmt.Sprintf("; %d more users are not served: gophd check -users names them", len(list)-1)
-		list = list[:1]
-	}
-	p.mu.Unlock()
-	for _, d := range list {
-		p.once(d)
-	}
-}
-
-// remember must be called with mu held.
-func (p *problems) remember(key problem) {
-	if p.told == nil || len(p.told) >= maxTold {
-		p.told = map[problem]bool{}
-	}
-	p.told[key] = true
 }
 
 // levels maps severities to log levels. Other severities are logged at Info.
@@ -93,7 +69,10 @@ func (p *problems) first(key problem, d diag.Diagnostic) {
 	if p.told[key] {
 		return
 	}
-	p.remember(key)
+	if p.told == nil || len(p.told) >= maxTold {
+		p.told = map[problem]bool{}
+	}
+	p.told[key] = true
 	attrs := []any{"code", d.Code, "file", d.File, "line", d.Line, "problem", d.Message}
 	if d.Hint != "" {
 		attrs = append(attrs, "hint", d.Hint)
@@ -173,7 +152,7 @@ func shownIn(dir string, names []string, isListed bool) (list []shown) {
 
 // shown returns all files whose text a menu contains, sorted.
 func (s *scanner) shown() (list []shown) {
-	for _, p := range s.programs {
+	for _, p := range s.found {
 		list = append(list, p.shown...)
 	}
 	slices.SortFunc(list, func(a, b shown) int {
@@ -219,7 +198,7 @@ const maxEscaped = 20
 // longer matches.
 func (s *Snapshot) escaped(scan *scanner) (reports []policy.Report) {
 	var list []string
-	for _, p := range scan.programs {
+	for _, p := range scan.found {
 		list = append(list, p.escaped...)
 	}
 	slices.Sort(list)

@@ -37,15 +37,14 @@ const (
 // scanner reads directories of one root.
 type scanner struct {
 	root    *disk.Root
-	attempt *stall.Attempt   // bounds the time of system calls; may be nil
-	links   map[string]links // by directory, if it has links
+	attempt *stall.Attempt      // bounds the time of system calls; may be nil
+	found   map[string]findings // by directory, if it has any
 
 	aliases  map[string]link      // by name; link.real is a name of the tree
 	placed   map[string]string    // name of a placed link → its target; see links.go
 	hidden   []link               // the links from which placed was computed
 	relinked bool                 // links have changed since findAliases
 	refused  map[string]bool      // links that are not followed
-	programs map[string]programs  // by directory, if it has any
 	answered []string             // Config.Programs
 	runs     func(string) bool    // Config.Runs
 	changed  map[string]time.Time // time of the last change, by user's tree
@@ -63,12 +62,11 @@ type scanner struct {
 
 func newScanner(r *disk.Root) *scanner {
 	return &scanner{
-		root:     r,
-		links:    map[string]links{},
-		placed:   map[string]string{},
-		programs: map[string]programs{},
-		busy:     map[string]struct{}{},
-		changed:  map[string]time.Time{},
+		root:    r,
+		found:   map[string]findings{},
+		placed:  map[string]string{},
+		busy:    map[string]struct{}{},
+		changed: map[string]time.Time{},
 	}
 }
 
@@ -97,9 +95,8 @@ func (s *scanner) reuse(last *scanner, tree *Dir, all bool) {
 		_, top, _ := s.root.At(name)
 		return all || s.reused[top] != nil
 	}
-	copyIf(s.links, last.links, isReused)
+	copyIf(s.found, last.found, isReused)
 	copyIf(s.placed, last.placed, isReused)
-	copyIf(s.programs, last.programs, isReused)
 	copyIf(s.busy, last.busy, isReused)
 	copyIf(s.changed, last.changed, isReused)
 	if all {
@@ -146,7 +143,7 @@ type reading struct {
 	at    place
 	dir   *Dir
 	kept  []disk.Dirent // served entries; a link has the type of its target
-	links links
+	found findings
 
 	unreadable map[string]bool // entries that this process may not read
 }
@@ -185,10 +182,10 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	slices.Reverse(r.dir.Notes) // robots.txt before .robots
 	r.fill(old)
 	r.caps()
-	s.relinked = s.relinked || !slices.Equal(r.links.list, s.links[p.name].list)
-	delete(s.links, p.name)
-	if !r.links.none() {
-		s.links[p.name] = r.links
+	s.relinked = s.relinked || !slices.Equal(r.found.links, s.found[p.name].links)
+	delete(s.found, p.name)
+	if !r.found.none() {
+		s.found[p.name] = r.found
 	}
 	if s.slow {
 		s.busy[p.real] = struct{}{}
@@ -276,8 +273,8 @@ func (s *scanner) change(name string, rev disk.Revision) {
 // caps adds caps.txt to the root: the server answers it even if there is no such file, so the
 // policy must cover it.
 func (r *reading) caps() {
-	if r.at.name == "." && r.keepsFiles() {
-		r.dir.addCaps()
+	if _, at, found := r.dir.file(capsName); r.at.name == "." && r.keepsFiles() && !found {
+		r.dir.Files = slices.Insert(r.dir.Files, at, File{Name: capsName})
 	}
 }
 
@@ -300,7 +297,7 @@ func (r *reading) keepsFiles() bool {
 // old.
 func (r *reading) fill(old *Dir) {
 	targets := map[string]string{}
-	for _, l := range r.links.list {
+	for _, l := range r.found.links {
 		targets[l.name] = l.real
 	}
 	keepsFiles := r.keepsFiles()
@@ -341,7 +338,7 @@ func (r *reading) file(p place, old *Dir) File {
 	// bytes.
 	typ, known := menu.TypeOf(f.Name)
 	isMenu := menu.IsMenuFile(f.Name)
-	if was, ok := old.file(f.Name); ok && was.Type != 0 {
+	if was, _, ok := old.file(f.Name); ok && was.Type != 0 {
 		if f.Type = was.Type; f == was {
 			return f
 		}
@@ -392,7 +389,7 @@ func (r *reading) below(p place, old *Dir, isLink bool) *Dir {
 		}
 		return nil
 	case r.root.Same(p.real) != "":
-		r.links.list = append(r.links.list, link{
+		r.found.links = append(r.found.links, link{
 			name: p.name,
 			real: p.real,
 			dir:  true,
@@ -458,8 +455,8 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 			}
 		}
 	}
-	for dir, l := range s.links {
-		if slices.ContainsFunc(l.via, func(d string) bool { return changed[d] }) {
+	for dir, f := range s.found {
+		if slices.ContainsFunc(f.via, func(d string) bool { return changed[d] }) {
 			again[s.placeOf(dir)] = nil
 		}
 	}
@@ -476,7 +473,7 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 		if old == nil || old != before.Find(p.name) {
 			continue
 		}
-		links, programs := s.links[p.name], s.programs[p.name]
+		found := s.found[p.name]
 		s.slow = false
 		d := s.edited(p, old, again[p])
 		if d == nil {
@@ -485,7 +482,7 @@ func (s *scanner) rescan(tree *Dir, dirs []string, files map[string][]string) *D
 		if s.slow { // keep the old record until the file system responds
 			d, s.kept = old, true
 			s.busy[p.real] = struct{}{}
-			s.links[p.name], s.programs[p.name] = links, programs
+			s.found[p.name] = found
 		}
 		if d != old {
 			tree = tree.with(p.name, d)
@@ -507,7 +504,7 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 	}
 	defer func() { _ = f.Close() }()
 	d := *old
-	d.Files = slices.Clone(old.Files)
+	d.Files, d.Notes = slices.Clone(old.Files), slices.Clone(old.Notes)
 	r := reading{scanner: s, at: p, dir: &d}
 	if s.files {
 		d.Changed, d.Modified = f.Revision.Changed, f.Revision.Modified
@@ -519,45 +516,27 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 		isLink := func(l link) bool { return l.name == at.name }
 		_, isDated := menu.DatedText(base)
 		if base != noteName && !isPlain(base) || isDated && !old.Phlog ||
-			s.root.Trees[at.real] != nil || len(at.name) >= maxName ||
-			slices.ContainsFunc(s.links[p.name].list, isLink) {
+			s.root.Trees[at.real] != nil || slices.ContainsFunc(s.found[p.name].links, isLink) {
 			return nil
+		}
+		d.Notes = slices.DeleteFunc(d.Notes, func(a *policy.Annotation) bool {
+			return path.Base(a.File) == base
+		})
+		if _, i, had := d.file(base); had {
+			d.Files = slices.Delete(d.Files, i, i+1)
 		}
 		rev, err := s.root.Lstat(s.call, at.real)
-		if base == noteName {
-			d.Notes = slices.DeleteFunc(slices.Clone(d.Notes), func(a *policy.Annotation) bool {
-				return path.Base(a.File) == noteName
-			})
-		}
-		i, had := slices.BinarySearchFunc(d.Files, base, func(f File, name string) int {
-			return strings.Compare(f.Name, name)
-		})
+		e := disk.Dirent{Base: base, Mode: rev.FileMode().Type()}
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			if isDated {
-				return nil // it may have been the last dated text
-			}
-			if had {
-				d.Files = slices.Delete(d.Files, i, i+1)
-			}
-			continue
-		case err != nil || !rev.FileMode().IsRegular() || !s.root.Owned(at.real, rev) ||
-			!readable(&disk.Dirent{Base: base}):
+		case errors.Is(err, fs.ErrNotExist) && !isDated: // a dated text may have been the last one
+		case err != nil || !e.Mode.IsRegular() || !s.root.Owned(at.real, rev) || !readable(&e):
 			return nil
+		default:
+			r.entry(e)
 		}
-		s.change(at.real, rev)
-		if base == noteName {
-			d.Notes = append(d.Notes, r.note(disk.Dirent{Base: base}))
-			continue
-		}
-		if !r.keepsFiles() {
-			continue
-		}
-		if !had {
-			d.Files = slices.Insert(d.Files, i, File{Name: base})
-		}
-		d.Files[i] = r.file(at, old)
 	}
+	r.fill(old)
+	slices.SortFunc(d.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return settled(&d, old)
 }
 

@@ -184,7 +184,7 @@ func (v *View) Stamp() *Stamp {
 	s := &Stamp{
 		site:   v.site,
 		scope:  v.scope,
-		number: v.numbers[v.scope],
+		number: v.now.numbers[v.scope],
 		seen:   slices.Clip(v.seen),
 		gemini: v.isCapsules(),
 		brief:  v.without,
@@ -199,7 +199,7 @@ func (v *View) DependOnTree() { v.scope = max(v.scope, ofTree) }
 
 // DependOn makes the View's Stamp depend on everything that s depends on.
 func (v *View) DependOn(s *Stamp) {
-	if s == nil || s.number != v.numbers[s.scope] {
+	if s == nil || s.number != v.now.numbers[s.scope] {
 		v.unkept = true
 		return
 	}

@@ -73,6 +73,7 @@ func (s *Site) isOtherRoot() bool {
 type foundTrees struct {
 	trees    map[string]*disk.Tree
 	fresh    []string          // names of new and of replaced trees
+	failed   map[string]error  // why mounts cannot be opened
 	problems []diag.Diagnostic // why others are not served
 	hung     int               // trees that do not respond
 }
@@ -89,7 +90,11 @@ func (s *Site) lookTrees() error {
 	if err != nil {
 		return err
 	}
-	s.problems.together(next.problems)
+	most := maxUsers
+	if len(next.problems) > most {
+		most = 1
+	}
+	s.problems.report(next.problems, most, "users are not served: gophd check -users names them")
 	if len(next.fresh) == 0 && len(next.trees) == len(old.Trees) {
 		return nil
 	}
@@ -112,7 +117,10 @@ func (s *Site) findTrees(old *disk.Root, patience stall.Patience) (next *foundTr
 	for left := 0; left < oftenSlow || patience != stall.Brief; left++ {
 		next, err = stall.Try(s.guard, patience, func(a *stall.Attempt) (*foundTrees, error) {
 			call := disk.Within(a)
-			f := &foundTrees{trees: make(map[string]*disk.Tree, len(old.Trees))}
+			f := &foundTrees{
+				trees:  make(map[string]*disk.Tree, len(old.Trees)),
+				failed: map[string]error{},
+			}
 			for name, dir := range s.conf.Mounts {
 				f.mount(call, name, dir, old.Trees[name])
 			}
@@ -139,10 +147,13 @@ func (f *foundTrees) mount(call disk.Caller, name, dir string, old *disk.Tree) {
 			return
 		}
 	}
-	if t, err := call.OpenTree(dir); err == nil {
-		t.Listed, f.trees[name] = true, t
-		f.fresh = append(f.fresh, name)
+	t, err := call.OpenTree(dir)
+	if err != nil {
+		f.failed[name] = err
+		return
 	}
+	t.Listed, f.trees[name] = true, t
+	f.fresh = append(f.fresh, name)
 }
 
 // setTrees serves and watches the given trees besides the root.
@@ -192,28 +203,18 @@ type File struct {
 	Changed, Modified int64
 }
 
-// file returns the record of a file.
-func (d *Dir) file(name string) (File, bool) {
+// file returns the record of a file, or where it would be in Files.
+func (d *Dir) file(name string) (f File, at int, ok bool) {
 	if d == nil {
-		return File{}, false
+		return f, 0, false
 	}
-	i, ok := slices.BinarySearchFunc(d.Files, name, func(f File, name string) int {
+	at, ok = slices.BinarySearchFunc(d.Files, name, func(f File, name string) int {
 		return strings.Compare(f.Name, name)
 	})
-	if !ok {
-		return File{}, false
+	if ok {
+		f = d.Files[at]
 	}
-	return d.Files[i], true
-}
-
-// addCaps adds caps.txt to the root, unless it has one.
-func (d *Dir) addCaps() {
-	at, found := slices.BinarySearchFunc(d.Files, capsName, func(f File, name string) int {
-		return strings.Compare(f.Name, name)
-	})
-	if !found {
-		d.Files = slices.Insert(d.Files, at, File{Name: capsName})
-	}
+	return f, at, ok
 }
 
 // Changes returns the directories that have changed since an older Snapshot (nil: all), by
@@ -319,11 +320,6 @@ func (d *Dir) allAlike(old *Dir) bool {
 	return d == old || d.alike(old) && slices.EqualFunc(d.Dirs, old.Dirs, (*Dir).allAlike)
 }
 
-// HasPhlog reports whether d or a directory below it has dated texts.
-func (d *Dir) HasPhlog() bool {
-	return d.Phlog || slices.ContainsFunc(d.Dirs, (*Dir).HasPhlog)
-}
-
 // Phlogs returns the paths of directories with dated texts: of the directory name below d and,
 // if deep is true, of those below it.
 func (d *Dir) Phlogs(name string, deep bool) (names []string) {
@@ -354,7 +350,7 @@ func (d *Dir) Has(name string, dir bool) bool {
 	if in == nil {
 		return false
 	}
-	_, ok := in.file(file)
+	_, _, ok := in.file(file)
 	return ok
 }
 
@@ -398,9 +394,7 @@ func (d *Dir) with(name string, other *Dir) *Dir {
 		return other
 	}
 	first, rest, deeper := strings.Cut(name, "/")
-	at, found := slices.BinarySearchFunc(d.Dirs, first, func(d *Dir, name string) int {
-		return strings.Compare(d.Name, name)
-	})
+	at, found := d.place(first)
 	if deeper {
 		other = d.Dirs[at].with(rest, other)
 	}
@@ -419,16 +413,19 @@ func (d *Dir) with(name string, other *Dir) *Dir {
 
 // child finds a directory by its name, nil if it is not there.
 func child(d *Dir, name string) *Dir {
-	if d == nil {
-		return nil
+	if d != nil {
+		if at, found := d.place(name); found {
+			return d.Dirs[at]
+		}
 	}
-	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int {
+	return nil
+}
+
+// place returns where a directory is in Dirs, or would be.
+func (d *Dir) place(name string) (at int, found bool) {
+	return slices.BinarySearchFunc(d.Dirs, name, func(d *Dir, name string) int {
 		return strings.Compare(d.Name, name)
 	})
-	if !ok {
-		return nil
-	}
-	return d.Dirs[i]
 }
 
 // baseName returns the last element of a name, "" of the root.

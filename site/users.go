@@ -55,7 +55,7 @@ func parseUsers(pattern string, minUID int) (*users, error) {
 	}, nil
 }
 
-// maxSkel is the size in bytes up to which files of /etc/skel are compared with users' files.
+// maxSkel is the size in bytes below which files of /etc/skel are compared with users' files.
 const maxSkel = 64 << 10
 
 // readSkel reads the files of a skeleton directory, by name.
@@ -64,10 +64,9 @@ func readSkel(dir string) map[string][]byte {
 	call := disk.Caller(disk.Direct) // once, at the start
 	list, _ := call.List(dir)
 	for _, e := range list {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSkel {
-			if text, err := call.ReadFile(filepath.Join(dir, e.Name()), maxSkel); err == nil {
-				files[e.Name()] = text
-			}
+		text, err := call.ReadFile(filepath.Join(dir, e.Name()), maxSkel)
+		if err == nil && len(text) < maxSkel {
+			files[e.Name()] = text
 		}
 	}
 	return files
@@ -245,7 +244,7 @@ func (u *users) fromSkel(v *View, top string, d *Dir) bool {
 		if err != nil {
 			return false
 		}
-		own := make([]byte, min(f.Info.Size(), maxSkel+1))
+		own := make([]byte, maxSkel)
 		n, _ := f.ReadAt(own, 0)
 		_ = f.Close()
 		if !bytes.Equal(own[:n], given) {

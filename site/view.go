@@ -26,7 +26,6 @@ type View struct {
 	spent int                   // bytes read since Release
 
 	start   int64 // Site.elapsed at the beginning
-	numbers [scopes]uint64
 	scope   scope
 	seen    []sight
 	unkept  bool // must not be cached: something read has no revision
@@ -40,14 +39,13 @@ func (s *Site) View(ctx context.Context) *View {
 	began, start := s.events.Load(), s.elapsed()
 	now := s.served.Load()
 	return &View{
-		ctx:     ctx,
-		site:    s,
-		now:     now,
-		root:    now.root,
-		numbers: now.numbers,
-		began:   began,
-		start:   start,
-		enter:   s.guard.Enter,
+		ctx:   ctx,
+		site:  s,
+		now:   now,
+		root:  now.root,
+		began: began,
+		start: start,
+		enter: s.guard.Enter,
 	}
 }
 
@@ -97,7 +95,9 @@ func (v *View) Owned(name, by string) (real string, ok bool) {
 }
 
 // Report logs problems in the maps of a menu, each once.
-func (s *Site) Report(list []diag.Diagnostic) { s.problems.report(list) }
+func (s *Site) Report(list []diag.Diagnostic) {
+	s.problems.report(list, maxReports, "in maps: gophd check lists them")
+}
 
 // Context returns the View's context.
 func (v *View) Context() context.Context { return v.ctx }
@@ -185,14 +185,11 @@ func optional[T any](v *View, f func(*View) (T, error)) (T, error) {
 	}
 	r, err := stall.Try(v.site.guard, stall.Brief, func(a *stall.Attempt) (r result, err error) {
 		r.view = &View{
-			ctx:     v.ctx,
-			site:    v.site,
-			now:     v.now,
-			root:    v.root,
-			numbers: v.numbers,
-			began:   v.began,
-			start:   v.start,
-			enter:   a.Enter,
+			ctx:   v.ctx,
+			site:  v.site,
+			now:   v.now,
+			root:  v.root,
+			enter: a.Enter,
 		}
 		r.value, err = f(r.view)
 		return r, err

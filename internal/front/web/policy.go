@@ -57,7 +57,7 @@ func (v *Pages) now() *parsedRobots {
 			snap: snap,
 			file: robots.Parse(robots.RFC9309, snap.Robots),
 			gzip: compressed(snap.Robots),
-			feed: snap.Tree.HasPhlog(),
+			feed: len(snap.Tree.Phlogs(".", true)) > 0,
 		}
 		if to := snap.Compiled.Fields().License; to != "" {
 			now.license = "<" + string(util.URLEscape([]byte(to), false)) + `>; rel="license"`
