@@ -6,7 +6,6 @@ import (
 	"context"
 	"hash/maphash"
 	"path"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -121,34 +120,6 @@ func (w *Watcher) compare(name string) {
 		w.touch()
 		w.Look(name)
 	}
-}
-
-// look returns the current sign of a directory. It fails if the file system does not respond.
-func (w *Watcher) look(name string, d *known, patience stall.Patience) (listing, error) {
-	file := w.trees().file(name)
-	return stall.Try(w.Guard, patience, func(a *stall.Attempt) (l listing, err error) {
-		call := disk.Within(a)
-		self, err := call.Named(name).Revision(file)
-		if isStalled(err) {
-			return l, err
-		}
-		l.sign, l.young = sign(call, name, file, self, d.steer)
-		return l, nil
-	})
-}
-
-// sign returns a hash of the revisions of a directory and of the files that configure it. young
-// reports that a later change may not alter the hash.
-func sign(call disk.Caller, name, file string, self disk.Revision,
-	steer []string) (sum uint64, young bool) {
-	now := time.Now()
-	sum, young = maphash.Comparable(seed, self), self.Young(now)
-	for _, base := range steer {
-		rev, _ := call.Named(selector.Join(name, base)).Revision(filepath.Join(file, base))
-		sum += maphash.Comparable(seed, rev) ^ maphash.String(seed, base)
-		young = young || rev.Young(now)
-	}
-	return sum, young
 }
 
 // note is the name of an annotation.

@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"errors"
+	"hash/maphash"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -27,86 +28,76 @@ import (
 type known struct {
 	id      inode
 	mode    fs.FileMode
-	subs    []string // names of the directories in it, sorted
-	steer   []string // names of the files that configure how it is served
-	watched bool     // guarded by Watcher.mu, as are those below
-	sign    uint64   // a hash of its revision, and those of steer
-	young   bool     // a later change may not change sign
+	watched bool // guarded by Watcher.mu, as is what follows
+	listing
 }
 
-// fewest is the minimum number of directories that a turn visits.
-const fewest = 100
+// listing is the content of a directory.
+type listing struct {
+	subs  []string // names of the directories in it, sorted
+	steer []string // names of the files that configure how it is served
+	sign  uint64   // a hash of its revision, and those of steer
+	young bool     // a later change may not change sign
+}
 
-// visit visits a directory and new directories in it, and adds their names to found. If turns is
-// set, it stops after a turn and returns the directories that remain.
-func (w *Watcher) visit(name string, found map[string]bool, turns bool) (later []string) {
-	began := time.Now()
-	todo := []string{name}
-	for n := 0; len(todo) > 0; n++ {
-		name, todo = todo[0], todo[1:]
-		if turns && n >= fewest && time.Since(began) >= turn {
-			for _, name := range append(todo, name) {
-				later = append(later, path.Dir(name))
-			}
-			return later
+// visit visits a directory, and adds its name to found and those of directories that are gone.
+// It returns the new directories in it.
+func (w *Watcher) visit(name string, found map[string]bool) (fresh []string) {
+	// Forget a directory that is gone, was replaced, or whose access has changed, with all
+	// below.
+	old := w.dirs[name]
+	d, err := w.enter(name, old)
+	if isSlow(err) {
+		w.slow[name]++
+		again := name
+		if old == nil && !w.trees().isTree(name) {
+			again = path.Dir(name) // which finds a new directory
 		}
-
-		// Forget a directory that is gone, was replaced, or whose access has changed, with all
-		// below.
-		old := w.dirs[name]
-		d, err := w.enter(name, old)
-		if isSlow(err) {
-			w.slow[name]++
-			again := name
-			if old == nil && !w.trees().isTree(name) {
-				again = path.Dir(name) // which finds a new directory
-			}
-			time.AfterFunc(w.every(lookEvery), func() { w.Look(again) })
-			continue
-		}
-		delete(w.slow, name)
-		passes := isStalled(err) || limit.Reached(err)
-		if old != nil && !passes && (err != nil || old.id != d.id || old.mode != d.mode) {
-			w.forget(name)
-			found[name] = true
-			if old = nil; err == nil {
-				d, err = w.enter(name, nil)
-			}
-		}
-		if err != nil {
-			if passes {
-				found[name] = true
-			}
-			if limit.Reached(err) { // the Guard reports when a file system responds again
-				time.AfterFunc(w.every(retryEvery), w.lose)
-			}
-			continue
-		}
+		time.AfterFunc(w.every(lookEvery), func() { w.Look(again) })
+		return nil
+	}
+	delete(w.slow, name)
+	passes := isStalled(err) || limit.Reached(err)
+	if old != nil && !passes && (err != nil || old.id != d.id || old.mode != d.mode) {
+		w.forget(name)
 		found[name] = true
-		w.mu.Lock()
-		w.dirs[name] = d
-		w.mu.Unlock()
-		if d.watched {
-			w.byID[d.id] = name
+		if old = nil; err == nil {
+			d, err = w.enter(name, nil)
 		}
+	}
+	if err != nil {
+		if passes {
+			found[name] = true
+		}
+		if limit.Reached(err) { // the Guard reports when a file system responds again
+			time.AfterFunc(w.every(retryEvery), w.lose)
+		}
+		return nil
+	}
+	found[name] = true
+	w.mu.Lock()
+	w.dirs[name] = d
+	w.mu.Unlock()
+	if d.watched {
+		w.byID[d.id] = name
+	}
 
-		// Forget subdirectories that are gone, and visit new ones.
-		if old != nil {
-			for _, sub := range old.subs {
-				full := selector.Join(name, sub)
-				if _, still := slices.BinarySearch(d.subs, sub); !still && !w.trees().isTree(full) {
-					w.forget(full)
-					found[full] = true
-				}
-			}
-		}
-		for _, sub := range d.subs {
-			if full := selector.Join(name, sub); w.dirs[full] == nil && !w.trees().isTree(full) {
-				todo = append(todo, full)
+	// Forget subdirectories that are gone, and return new ones.
+	if old != nil {
+		for _, sub := range old.subs {
+			full := selector.Join(name, sub)
+			if _, still := slices.BinarySearch(d.subs, sub); !still && !w.trees().isTree(full) {
+				w.forget(full)
+				found[full] = true
 			}
 		}
 	}
-	return nil
+	for _, sub := range d.subs {
+		if full := selector.Join(name, sub); w.dirs[full] == nil && !w.trees().isTree(full) {
+			fresh = append(fresh, full)
+		}
+	}
+	return fresh
 }
 
 // few returns the changed files of a visited directory, or nil if the whole directory must be
@@ -175,8 +166,7 @@ func (w *Watcher) enter(name string, old *known) (*known, error) {
 	if d.watched = old != nil && old.watched && old.id == d.id; !d.watched {
 		d.watched = w.watch(name, d.id)
 	}
-	l, err := w.list(name)
-	d.subs, d.steer, d.sign, d.young = l.subs, l.steer, l.sign, l.young
+	d.listing, err = w.look(name, nil, w.patience(name))
 	return d, err
 }
 
@@ -211,34 +201,39 @@ func (w *Watcher) watch(name string, id inode) bool {
 	}
 }
 
-// listing is the content of a directory.
-type listing struct {
-	subs, steer []string
-	sign        uint64
-	young       bool
-}
-
-// list lists a directory. For a directory without read permission it returns an empty listing.
-func (w *Watcher) list(name string) (listing, error) {
+// look lists a directory; if its files that configure it are known, it only compares. It fails if
+// the file system does not respond. For a directory without read permission it returns an empty
+// listing.
+func (w *Watcher) look(name string, d *known, patience stall.Patience) (listing, error) {
 	file := w.trees().file(name)
-	return stall.Try(w.Guard, w.patience(name), func(a *stall.Attempt) (l listing, err error) {
+	return stall.Try(w.Guard, patience, func(a *stall.Attempt) (l listing, err error) {
 		call := disk.Within(a)
 		self, err := call.Named(name).Revision(file)
-		if err != nil {
+		switch {
+		case isStalled(err) || err != nil && d == nil:
 			return l, err
-		}
-		err = call.Named(name).Each(file, func(e fs.DirEntry) {
-			if descend(e) {
-				l.subs = append(l.subs, e.Name())
-			} else if steers(e.Name()) {
-				l.steer = append(l.steer, e.Name())
+		case d != nil:
+			l.steer, err = d.steer, nil // what is gone has another sign
+		default:
+			err = call.Named(name).Each(file, func(e fs.DirEntry) {
+				if descend(e) {
+					l.subs = append(l.subs, e.Name())
+				} else if steers(e.Name()) {
+					l.steer = append(l.steer, e.Name())
+				}
+			})
+			if errors.Is(err, fs.ErrPermission) {
+				err = nil
 			}
-		})
-		if errors.Is(err, fs.ErrPermission) {
-			err = nil
+			slices.Sort(l.subs)
 		}
-		slices.Sort(l.subs)
-		l.sign, l.young = sign(call, name, file, self, l.steer)
+		now := time.Now()
+		l.sign, l.young = maphash.Comparable(seed, self), self.Young(now)
+		for _, base := range l.steer {
+			rev, _ := call.Named(selector.Join(name, base)).Revision(filepath.Join(file, base))
+			l.sign += maphash.Comparable(seed, rev) ^ maphash.String(seed, base)
+			l.young = l.young || rev.Young(now)
+		}
 		return l, err
 	})
 }

@@ -120,6 +120,7 @@ const (
 // for a while, and so is the one with the most watches when the kernel refuses another.
 const (
 	turn       = 20 * time.Millisecond // time of a top-level directory per Batch
+	fewest     = 100                   // minimum number of new directories that a turn visits
 	restTimes  = 10
 	maxRest    = 10 * time.Second // bounds rests, since slow work is mostly waiting for a disk
 	maxEvents  = 3000             // in a second
@@ -375,23 +376,22 @@ func (w *Watcher) batch() Batch {
 	w.left = map[string]bool{}
 	w.dirty = map[string][]string{}
 	w.mu.Unlock()
-	found, files := map[string]bool{}, map[string][]string{}
 	if w.Method == Off {
 		return Batch{All: all}
 	}
 	if all {
 		w.renew()
-		w.visit(".", found, false)
+		dirty = map[string][]string{".": nil}
 		for name := range w.trees().trees {
 			if w.begun {
 				w.Look(name)
 			} else {
-				w.visit(name, found, false)
+				dirty[name] = nil
 			}
 		}
 		w.begun = true
-		return Batch{All: true}
 	}
+	found, files := map[string]bool{}, map[string][]string{}
 	for name := range left {
 		if w.dirs[name] != nil || w.trees().isTree(name) {
 			w.forget(name)
@@ -403,30 +403,42 @@ func (w *Watcher) batch() Batch {
 	now := time.Now()
 	maps.DeleteFunc(w.rests, func(_ string, until time.Time) bool { return until.Before(now) })
 	took := map[string]time.Duration{}
+	fresh, visits := map[string]bool{}, map[string]int{} // new directories; visits of such
 	later := map[string][]string{}
 	next := maxRest
-	for _, name := range slices.Sorted(maps.Keys(dirty)) {
-		t := top(name)
-		if wait := w.rests[t].Sub(now); wait > 0 {
-			later[name], next = dirty[name], min(next, wait)
+	for todo := slices.Sorted(maps.Keys(dirty)); len(todo) > 0; {
+		name, t := todo[0], top(todo[0])
+		todo = todo[1:]
+		wait := w.rests[t].Sub(now)
+		used := took[t] >= turn && t != "." && (!fresh[name] || visits[t] >= fewest)
+		switch {
+		case all:
+		case fresh[name] && w.dirs[name] != nil:
+			continue // visited already
+		case fresh[name] && used:
+			later[path.Dir(name)], next = nil, 0 // which finds it again
 			continue
-		}
-		if took[t] >= turn && t != "." {
-			later[name], next = dirty[name], 0
+		case !fresh[name] && (wait > 0 || used):
+			later[name], next = dirty[name], min(next, max(wait, 0))
 			continue
-		}
-		if w.dirs[name] == nil && !w.trees().isTree(name) {
+		case w.dirs[name] == nil && !w.trees().isTree(name) && !fresh[name]:
 			continue // a new directory is reported by its parent
 		}
 		began := time.Now()
 		if few := w.few(name, dirty[name]); few != nil {
 			files[name] = few
 		} else {
-			for _, dir := range w.visit(name, found, t != ".") {
-				later[dir], next = nil, 0
+			for _, sub := range w.visit(name, found) {
+				if todo = append(todo, sub); !all {
+					fresh[sub] = true
+				}
 			}
+			visits[t]++
 		}
 		took[t] += time.Since(began)
+	}
+	if all {
+		return Batch{All: true}
 	}
 	for t, d := range took {
 		w.rest(t, d)
