@@ -44,6 +44,7 @@ func (p *page) gemtext(w *pageWriter, text string) {
 	var groups []gemGroup
 	var reader menu.GemReader
 	titled, below, fenced := false, 1, false // below 1: the page's heading has a level of its own
+	shape := preOf(true, false, extendedColors.MatchString(text))
 	for line := range strings.Lines(text) {
 		l := reader.Line(strings.TrimSuffix(line, "\n"))
 		shown := gemLine{}
@@ -70,10 +71,7 @@ func (p *page) gemtext(w *pageWriter, text string) {
 		kind := gemKinds[l.Kind]
 		if last := len(groups) - 1; last < 0 || groups[last].Kind != kind ||
 			l.Kind == menu.GemFence && !fenced {
-			groups = append(groups, gemGroup{
-				Kind: kind,
-				pre:  preOf(true, false, extendedColors.MatchString(text)),
-			})
+			groups = append(groups, gemGroup{Kind: kind, pre: shape})
 		}
 		if l.Kind == menu.GemFence {
 			fenced = !fenced

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 )
@@ -325,15 +326,14 @@ func (p *page) find(w *pageWriter, q *answer.Asked, here string, items []menu.It
 			return !strings.Contains(label, word)
 		})
 	})
-	count := fmt.Sprintf("%d results for %q", len(found), query)
+	count := diag.Count(len(found), "result", "results")
 	switch n := len(found); {
 	case n == 0:
-		count = fmt.Sprintf("Nothing found for %q", query)
-	case n == 1:
-		count = fmt.Sprintf("1 result for %q", query)
+		count = "Nothing found"
 	case n > perPage:
-		count = fmt.Sprintf("The first %d of %d results for %q", perPage, n, query)
+		count = fmt.Sprintf("The first %d of %d results", perPage, n)
 	}
+	count += fmt.Sprintf(" for %q", query)
 	w.block("found", struct {
 		list
 		Count, Here string

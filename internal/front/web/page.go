@@ -16,9 +16,9 @@ import (
 )
 
 // page is the data of the HTML template. All fields are text or checked URLs, except Main, which
-// is HTML from a pageWriter.
+// is from a pageWriter.
 type page struct {
-	*look
+	Style     template.CSS
 	Lang      string // of the content; "" if it is not known
 	Title     string
 	Hidden    bool   // the title: the content shows it
@@ -40,7 +40,7 @@ type page struct {
 
 	own func(*url.URL) bool // reports whether a URL of Gemini leads to the site
 
-	Main    []byte       // markup
+	Main    template.HTML
 	Icons   []*icon      // that it uses
 	Colors  template.CSS // the rules for those of its colors that the look does not have
 	Raw     template.URL // of the file itself
@@ -68,19 +68,12 @@ var pages = template.Must(template.New("page").Funcs(template.FuncMap{
 	"link": func(s string) template.URL { return template.URL(s) },
 }).Parse(source))
 
-// look is a theme.
-type look struct{ Style template.CSS }
-
-// looks are the themes by name; "" is the default.
-var looks = map[string]*look{
-	"":         newLook(""),
-	"plain":    newLook(""),
-	"paper":    newLook(paperStyle),
-	"terminal": newLook(terminalStyle),
-}
-
-func newLook(theme string) *look {
-	return &look{template.CSS(baseStyle + theme)}
+// looks are the styles of the themes by name; "" is the default.
+var looks = map[string]template.CSS{
+	"":         template.CSS(baseStyle),
+	"plain":    template.CSS(baseStyle),
+	"paper":    template.CSS(baseStyle + paperStyle),
+	"terminal": template.CSS(baseStyle + terminalStyle),
 }
 
 // csp returns the Content-Security-Policy of a page: its own styles; images, media and forms of
@@ -103,18 +96,16 @@ const rawCSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 // render returns a page as HTML.
 func (p *page) render() []byte {
-	var above, below bytes.Buffer
-	err := pages.ExecuteTemplate(&above, "above", p)
-	err = cmp.Or(err, pages.ExecuteTemplate(&below, "below", p))
-	if err != nil {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, "page", p); err != nil {
 		return []byte("<!DOCTYPE html><title>Server error</title>")
 	}
-	return bytes.Join([][]byte{above.Bytes(), p.Main, below.Bytes()}, nil)
+	return b.Bytes()
 }
 
 // write sends a page that is no resource of the site.
 func write(w http.ResponseWriter, status int, p page) {
-	p.look = cmp.Or(p.look, looks[""])
+	p.Style = cmp.Or(p.Style, looks[""])
 	h := w.Header()
 	h.Set("Content-Type", htmlText)
 	h.Set("Content-Security-Policy", p.csp())
@@ -133,7 +124,7 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p := page{
-		look:   v.look(),
+		Style:  looks[v.Theme],
 		Search: v.Search,
 		Title:  faultTitle(r, err),
 		Site:   opening(r).Host,
@@ -144,7 +135,7 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 			p.Site = root.Title
 		}
 	}
-	fault(w, statusOf(err), p, err)
+	failed(w, err, p)
 }
 
 // fault sends the page of an error.
@@ -160,9 +151,10 @@ func fail(w http.ResponseWriter, status int, message string) {
 	fault(w, status, page{Title: message}, nil)
 }
 
-// failed sends the page of an error that a handler returned.
-func failed(w *recorder, err error) {
-	fault(w, statusOf(err), page{Title: server.ErrorMessage(err)}, err)
+// failed sends the page of an error. Its title is what a client may read of the error.
+func failed(w http.ResponseWriter, err error, p page) {
+	p.Title = cmp.Or(p.Title, server.ErrorMessage(err))
+	fault(w, statusOf(err), p, err)
 }
 
 // faultTitle returns the title of an error's page.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/answer"
@@ -28,13 +27,12 @@ const phoneWidth = 41 // columns on a screen of 360 pixels, with the letters of 
 // prose renders a text.
 func (w *pageWriter) prose(p prose) {
 	// Without prose, remove the line spacing, so that the lines of boxes meet (style.css).
-	hasProse := slices.ContainsFunc(p.Pieces, func(x piece) bool { return x.Prose })
-	draws := slices.ContainsFunc(p.Pieces, func(x piece) bool {
-		return strings.ContainsFunc(x.Text, answer.DrawsLines)
-	})
-	terminal := slices.ContainsFunc(p.Pieces, func(x piece) bool {
-		return extendedColors.MatchString(x.Text)
-	})
+	hasProse, draws, terminal := false, false, false
+	for _, x := range p.Pieces {
+		hasProse = hasProse || x.Prose
+		draws = draws || strings.ContainsFunc(x.Text, answer.DrawsLines)
+		terminal = terminal || extendedColors.MatchString(x.Text)
+	}
 	w.block("pre", preOf(p.Wide, draws && !hasProse, terminal))
 	w.pieces(p)
 	w.WriteString("</pre>\n")

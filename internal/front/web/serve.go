@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
 	"maps"
 	"net"
@@ -47,7 +46,7 @@ type HTTPServer struct {
 	// host has no port; it is "" if the request names none.
 	Site func(r *server.Request, host string) (http.Handler, *server.Request)
 
-	// Log gets the errors of net/http, at debug level. If nil, they are dropped.
+	// Log gets the errors of net/http, at debug level. If nil, they are discarded.
 	Log *slog.Logger
 }
 
@@ -61,6 +60,7 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 		http2:    strings.HasPrefix(r.Selector, "PRI "),
 		ended:    make(chan struct{}),
 	}
+	logger := cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	// TLS has already been removed and ALPN has chosen h2, so net/http sees
@@ -73,7 +73,7 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 		ReadHeaderTimeout: headTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headBytes - 4096, // net/http adds so many
-		ErrorLog:          log.New(complaints{s.Log}, "", 0),
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		ConnState:         conn.setState,
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, conn)
@@ -90,16 +90,6 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 	_ = h.Serve(&oneConn{conn: conn}) // returns at once; the connection goes on
 	<-conn.ended
 	return conn.refused()
-}
-
-// complaints logs the errors of net/http.
-type complaints struct{ log *slog.Logger }
-
-func (c complaints) Write(p []byte) (int, error) {
-	if c.log != nil {
-		c.log.Debug("HTTP", "error", string(p))
-	}
-	return len(p), nil
 }
 
 // oneConn is a listener for one connection that was accepted elsewhere.
@@ -268,7 +258,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 		}, func() { handler.ServeHTTP(rec, r) })
 		err = cmp.Or(err, rec.broke)
 		if err != nil && rec.status == 0 && !robots {
-			failed(rec, err)
+			failed(rec, err, page{})
 		} else if err != nil {
 			rec.status, rec.err = statusOf(err), err
 			defer panic(http.ErrAbortHandler) // so that the client notices

@@ -101,8 +101,7 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if before, words, ok := strings.Cut(sel, "\t"); ok && query == "" && !badPath(before) { // as in gopher URLs
-		w.Header().Set("Location", answer.Reference(before)+"?q="+url.QueryEscape(words))
-		w.WriteHeader(http.StatusMovedPermanently)
+		redirect(w, answer.Reference(before)+"?q="+url.QueryEscape(words), true)
 		return
 	}
 	if badPath(sel) || selector.HasControl(query) || len(sel)+len(query) > selector.MaxRequest {
@@ -114,7 +113,7 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !answer.IsRobots(sel) && !v.Host.Site.Ready(r.Context(), maxWait) {
-		failed(asRecorder(w), errUnread)
+		failed(w, errUnread, page{})
 		return
 	}
 	if v.AddressOnly && !answer.IsRobots(sel) {
@@ -155,14 +154,14 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 		// Do not redirect: a stranger could use the site's name in a link to any URL.
 		noindex(h)
 		write(w, http.StatusOK, page{
-			look:  v.look(),
+			Style: looks[v.Theme],
 			Lang:  "en",
 			Title: "This link leaves the site",
 			Leads: a.URL,
 		})
 		return
 	case a.Class == answer.Redirect:
-		redirect(w, a)
+		redirect(w, a.URL, a.Permanent)
 		return
 	}
 	if a.Head == nil { // not drawn
@@ -203,23 +202,19 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 	}
 }
 
-func (v *Pages) look() *look { return looks[v.Theme] }
-
 // moved redirects to another path of the site and keeps the query.
 func moved(w http.ResponseWriter, r *http.Request, to string) {
 	location := answer.Reference(to)
 	if r.URL.RawQuery != "" {
 		location += "?" + r.URL.RawQuery
 	}
-	w.Header().Set("Location", location)
-	w.WriteHeader(http.StatusMovedPermanently)
+	redirect(w, location, true)
 }
 
-// redirect sends the redirect of a program.
-func redirect(w http.ResponseWriter, a *answer.Value) {
-	w.Header().Set("Location", a.URL)
+func redirect(w http.ResponseWriter, location string, permanent bool) {
+	w.Header().Set("Location", location)
 	status := http.StatusFound
-	if a.Permanent {
+	if permanent {
 		status = http.StatusMovedPermanently
 	}
 	w.WriteHeader(status)
@@ -400,10 +395,9 @@ func (p *page) untitledText(text string) string {
 func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	q.View.DependOnTree()
 	p := &page{
-		look:      v.look(),
+		Style:     looks[v.Theme],
 		Lang:      v.Host.Lang,
 		Search:    v.Search,
-		Query:     q.Request.Query,
 		Gopher:    answer.GopherURL(q.Request, a.Type, a.Selector),
 		Canonical: answer.WebURL(q.Request, a.Selector),
 		Site:      q.LinkTitle(".", true),
@@ -417,6 +411,9 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 	}
 	p.Noindex, _ = v.rules(a.Selector, name, dir)
 	p.Title = cmp.Or(q.AnswerTitle(a), path.Base(a.Selector))
+	if name == "" || q.Format.Query { // other pages are kept for all
+		p.Query = q.Request.Query
+	}
 	if name != "" {
 		p.around(q, name, dir)
 	}

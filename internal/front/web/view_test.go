@@ -181,12 +181,12 @@ func TestIcons(t *testing.T) {
 		`aria-label="picture"`, `aria-label="sound"`, `aria-label="on another server"`,
 		`<symbol id="i-sound"`, `  <a href="/x.zip">Zip too</a> <svg`, `!<symbol id="i-video"`}})
 	for name := range icons {
-		if icons[name].name == "" || icons[name].path == "" {
+		if icons[name].ID != name || icons[name].Name == "" || icons[name].Path == "" {
 			t.Errorf("%s: %+v", name, icons[name])
 		}
 	}
 	for kind, name := range iconNames {
-		if icons[name].path == "" {
+		if icons[name] == nil {
 			t.Errorf("%s: no icon %s", kind, name)
 		}
 	}
@@ -255,7 +255,7 @@ func TestFaults(t *testing.T) {
 // What the owner adds: a line, an icon, a license, a language, a theme.
 func TestOwnersTouch(t *testing.T) {
 	s := start(t, func(s *served) { s.host.Lang, s.pages.Theme = "pt-BR", "paper" })
-	s.shows(map[string][]string{"/a.txt": {`<html lang="pt-BR">`, string(looks["paper"].Style),
+	s.shows(map[string][]string{"/a.txt": {`<html lang="pt-BR">`, string(looks["paper"]),
 		`<link rel="icon" href="data:,">`, `!class="owner"`}})
 	s.write(
 		".footer", "Kept by <Ann>\nsecond line\n",
@@ -365,6 +365,8 @@ func TestFormsOfSearch(t *testing.T) {
 	_, page := s.get("/search?q=x")
 	s.holds("/search?q=x", mainOf(page), "<h1>Found</h1>", `<p class="info">Here:<`, "!<form",
 		"!Again", `A text</a> <span class="kind">/a.txt</span><p>a <mark>word</mark> of *it*</p></li>`)
+	_, page = s.get("/a.txt?q=private")
+	s.holds("/a.txt?q=private", page, `name="q"`, "!private") // it is kept for all
 	_, page = s.get("/search")
 	s.holds("/search", mainOf(page), "<h1>Words</h1>",
 		`<form action="/search"><label><span class="hidden">Words</span> <input`)

@@ -260,7 +260,7 @@ func TestDrawn(t *testing.T) {
 		"/links":   {"gopher://gopher.example/1/links"}, // a menu that the handler makes
 	})
 	if res, _ := s.get("/numbers"); res.Header.Get("Content-Security-Policy") !=
-		(&page{look: looks[""]}).csp() {
+		(&page{Style: looks[""]}).csp() {
 		t.Errorf("%v", res.Header)
 	}
 	if _, body := s.get("/numbers", "Accept", "text/plain"); body != "1 2 3" {
