@@ -182,8 +182,9 @@ func TestBlocks(t *testing.T) {
 		"\n\na":                          "[| a]",
 		"=File        size\n=x   1":      "[*=File        size|=x   1]",
 		"a\tb":                           "[*a\tb]",
-		"━ a\nb":                         "[━ a|b]",
-		"+---+\n=| a\n+---+":             "[*+---+|=| a|+---+]",
+		"A \x1b[1mbold\x1b[0m word of a line of forty columns  and\na gap": "[*A \x1b[1mbold\x1b[0m word of a line of forty columns  and|a gap]",
+		"━ a\nb":             "[━ a|b]",
+		"+---+\n=| a\n+---+": "[*+---+|=| a|+---+]",
 		"╔══╗\n=║ a ║\n\n════\na": "[*╔══╗|=║ a ║| ════|a]",
 	} {
 		var items []menu.Item
