@@ -2,6 +2,7 @@ package robots
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,11 @@ type Group struct {
 	Fields []Field
 
 	Version readers.Version // of [readers.Extended] groups (C3)
+}
+
+// IsForAll reports whether it is the * group.
+func (g Group) IsForAll() bool {
+	return slices.ContainsFunc(g.Agents, func(a Agent) bool { return a.Token == "*" })
 }
 
 // Dialect returns the dialect that the file was read as; [Gopher] if f is nil.

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
@@ -39,6 +40,9 @@ func parse(rawURL string) (*url.URL, dial.Origin, error) {
 	return u, o, bounded(err)
 }
 
+// percents finds escapes, and the "%" that begin none.
+var percents = regexp.MustCompile(`%([0-9A-Fa-f]{2})?`)
+
 // mendURL escapes the "%" that begin no escape, after the host.
 func mendURL(rawURL string) string {
 	_, rest, _ := strings.Cut(rawURL, "://")
@@ -46,16 +50,13 @@ func mendURL(rawURL string) string {
 	if at < 0 {
 		return rawURL
 	}
-
 	at += len(rawURL) - len(rest)
-	b := []byte(rawURL[:at])
-	for i := at; i < len(rawURL); i++ {
-		b = append(b, rawURL[i])
-		if _, n := selector.DecodePercent(rawURL[i:]); rawURL[i] == '%' && n == 0 {
-			b = append(b, "25"...)
+	return rawURL[:at] + percents.ReplaceAllStringFunc(rawURL[at:], func(s string) string {
+		if s == "%" {
+			return "%25"
 		}
-	}
-	return string(b)
+		return s
+	})
 }
 
 // target returns the part of a URL that rules match. For the web this is the path and

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -40,7 +39,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	for _, g := range f.Groups() {
 		if n := len(g.Agents); n > 0 {
 			places[g.Agents[n-1].Line] = true
-			everybody = everybody || isForAll(g)
+			everybody = everybody || g.IsForAll()
 		}
 	}
 	out = rewrite(f, isSignal, places, usage)
@@ -48,11 +47,6 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 		out = append(endLine(out), "\nUser-agent: *\n"+usage+"Allow: /\n"...)
 	}
 	return out, l.list
-}
-
-// isForAll reports whether a group is the * group.
-func isForAll(g robots.Group) bool {
-	return slices.ContainsFunc(g.Agents, func(a robots.Agent) bool { return a.Token == "*" })
 }
 
 // usageOf translates the value of a Content-Signal line to Content-Usage:
@@ -82,7 +76,7 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	var site robots.Statement
 	places := map[int]bool{}
 	for _, g := range f.Groups() {
-		everybody := isForAll(g)
+		everybody := g.IsForAll()
 		if everybody && len(places) == 0 {
 			places[g.Agents[len(g.Agents)-1].Line] = true
 		}

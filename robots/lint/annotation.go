@@ -109,17 +109,15 @@ func trimBlanks(s string) string {
 
 // oddBlank reports blanks outside ASCII, which no author intends.
 func (l *linter) oddBlank(line readers.Line) {
+	what := "it is left out"
 	switch {
 	case l.dir == "":
-		l.fault(line.Number, "R2-BLANK",
-			"a blank outside ASCII, such as a no-break space, surrounds the field or the value: some robots treat it as a part of them")
+		what = "some robots treat it as a part of them"
 	case line.Kind == readers.KindUsage:
-		l.fault(line.Number, "R2-BLANK",
-			"a blank outside ASCII, such as a no-break space, surrounds the field or the value: an n counts, a y may not")
-	default:
-		l.fault(line.Number, "R2-BLANK",
-			"a blank outside ASCII, such as a no-break space, surrounds the field or the value: it is left out")
+		what = "an n counts, a y may not"
 	}
+	l.fault(line.Number, "R2-BLANK",
+		"a blank outside ASCII, such as a no-break space, surrounds the field or the value: %s", what)
 }
 
 // unaskable reports a pattern that no Gopher client can request as written: one with a line

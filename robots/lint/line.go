@@ -140,7 +140,9 @@ func (l *linter) value(line readers.Line) {
 	case "content-signal":
 		l.signal(line)
 	case "license":
-		l.license(line)
+		if u, err := url.Parse(line.Value); err != nil || !u.IsAbs() { // RSL 1.0
+			l.warn(line.Number, "LICENSE", "%q is no absolute URL", line.Value)
+		}
 	case "sitemap":
 		l.sitemap(line)
 	case "crawl-delay":

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/gophd/gophd/robots"
@@ -12,33 +11,45 @@ import (
 // one with the longest path counts.
 func (l *linter) usages(g robots.Group) {
 	lines := map[string]int{} // the first line of a path
-	var general robots.Usage  // the first line without a path
+	general := 0              // the first line without a path
 	var withheld []string     // the keys that it denies
+	stated := map[int]robots.Statement{}
 	for _, u := range g.Usages {
 		s, ok := l.usage(u)
 		if !ok {
 			continue
 		}
+		stated[u.Line] = s
 		pattern := readers.NormalPattern(u.Pattern)
-		if first, again := lines[pattern]; again {
+		first, again := lines[pattern]
+		switch {
+		case again:
 			l.notice(u.Line, "U5-DUPLICATE",
 				"the same path as in line %d: the most restrictive value of each key holds", first)
 			continue
-		}
-		if lines[pattern] = u.Line; pattern == "" {
-			general = u
-			for _, stated := range s {
-				if stated.Preference == robots.No {
-					withheld = append(withheld, stated.Key)
+		case pattern == "":
+			general = u.Line
+			for _, p := range s {
+				if p.Preference == robots.No {
+					withheld = append(withheld, p.Key)
 				}
 			}
 		}
+		lines[pattern] = u.Line
 	}
 	if l.dir != "" {
 		return // in an annotation other lines apply, too
 	}
+
+	// A line with a path that does not repeat an n of the line without one opens it there.
 	for _, u := range g.Usages {
-		l.forgets(u, general, withheld)
+		for _, key := range withheld {
+			if s, ok := stated[u.Line]; ok && u.Pattern != "" && s.Of(key) == robots.Unstated {
+				l.warn(u.Line, "U4-USAGE-FORGETS",
+					"below %q only this line counts: %s=n of line %d does not hold there",
+					u.Pattern, key, general)
+			}
+		}
 	}
 	if len(g.Usages) > 0 && len(g.Agents) > 0 && len(g.Rules) == 0 {
 		l.notice(g.Usages[0].Line, "U1-USAGE-ALONE",
@@ -60,15 +71,10 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 			u.Pattern[:at])
 	}
 	l.unaskable(u.Line, u.Pattern)
-	switch unknown := readers.UnknownKeys(u.Value); len(unknown) {
-	case 0:
-	case 1:
-		l.notice(u.Line, "U3-USAGE-KEY", "%q is not in the vocabulary of %s: robots ignore it",
-			unknown[0], readers.VocabularyChecked)
-	default:
+	if unknown := readers.UnknownKeys(u.Value); len(unknown) > 0 {
 		l.notice(u.Line, "U3-USAGE-KEY",
-			"%q and %d more are not in the vocabulary of %s: robots ignore them", unknown[0],
-			len(unknown)-1, readers.VocabularyChecked)
+			"not in the vocabulary of %s, so robots ignore it: %.200s", readers.VocabularyChecked,
+			strings.Join(unknown, ", "))
 	}
 	for _, p := range s {
 		switch c, _ := readers.CategoryOf(p.Key); {
@@ -85,22 +91,6 @@ func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 		}
 	}
 	return s, true
-}
-
-// forgets warns if a line with a path does not repeat an n of the line without a path: the n
-// does not apply below the path.
-func (l *linter) forgets(u, general robots.Usage, withheld []string) {
-	s, err := robots.ParseUsage(u.Value)
-	if err != nil || u.Pattern == "" {
-		return
-	}
-	for _, key := range withheld {
-		if s.Of(key) == robots.Unstated {
-			l.warn(u.Line, "U4-USAGE-FORGETS",
-				"below %q only this line counts: %s=n of line %d does not hold there", u.Pattern,
-				key, general.Line)
-		}
-	}
 }
 
 // signal checks the value of a Content-Signal line.
@@ -120,12 +110,5 @@ func (l *linter) signal(line readers.Line) {
 			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", s.Key, s.Value,
 				strings.Join(s.Category.Values, " or "))
 		}
-	}
-}
-
-// license checks the value of a License line (RSL 1.0).
-func (l *linter) license(line readers.Line) {
-	if u, err := url.Parse(line.Value); err != nil || !u.IsAbs() {
-		l.warn(line.Number, "LICENSE", "%q is no absolute URL", line.Value)
 	}
 }

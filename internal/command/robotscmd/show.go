@@ -153,12 +153,9 @@ func isDefault(line string) bool { return line == "Allow: /" || line == "Disallo
 func (c *Command) token(snap *site.Snapshot) string {
 	closed, lost := false, 0
 	for _, g := range robots.Parse(readers.RFC9309, snap.Robots).Groups() {
-		everybody := slices.ContainsFunc(g.Agents, func(a robots.Agent) bool {
-			return a.Token == "*"
-		})
 		for _, r := range g.Rules {
 			switch rule := ruleText(r); {
-			case everybody && (rule == "Disallow: /" || rule == "Disallow: *"):
+			case g.IsForAll() && (rule == "Disallow: /" || rule == "Disallow: *"):
 				closed = true
 			case !isDefault(rule):
 				lost++
