@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,8 +9,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -232,122 +229,92 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// TestTransport: any HTTP client asks, waits, and asks again where it is redirected.
+// TestTransport: any HTTP client asks, waits, and asks again where it is redirected; what it
+// gets sets the pace.
 func TestTransport(t *testing.T) {
-	var asked []string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Path)
-		switch r.URL.Path {
-		case "/robots.txt":
-			_, _ = io.WriteString(w, "User-agent: mybot\nDisallow: /private\nCrawl-delay: 0.001\n")
-		case "/to-private":
-			http.Redirect(w, r, "/private", http.StatusMovedPermanently)
-		case "/to-b":
-			http.Redirect(w, r, "/b", http.StatusFound)
-		case "/busy":
-			w.Header().Set("Retry-After", "7200")
-			w.WriteHeader(http.StatusServiceUnavailable)
+	synctest.Test(t, func(t *testing.T) {
+		c := Client{Agent: "mybot", MinDelay: time.Nanosecond}
+		browser := http.Client{Transport: &Transport{Client: &c, Base: web{
+			"http://h/robots.txt": "200 User-agent: mybot\nDisallow: /private\n",
+			"http://h/to-private": "301 /private", "http://h/to-b": "302 /b", "http://h/b": "200",
+			"http://h/busy": "503"}}}
+		for path, denied := range map[string]bool{"/b": false, "/private/x": true,
+			"/to-private": true, "/to-b": false, "/busy": false} {
+			resp, err := browser.Get("http://h" + path)
+			if d, ok := errors.AsType[*DeniedError](err); denied && (!errors.Is(err, ErrDenied) ||
+				!ok || d.Decision.Rule.Line != 2 || !strings.Contains(err.Error(), "line 2")) {
+				t.Errorf("%s: %v", path, err)
+			} else if !denied && (err != nil || resp.Body.Close() != nil) {
+				t.Errorf("%s: %v", path, err)
+			}
+			if wait := time.Until(mustGet(t, &c, "http://h/").Pace.Next(time.Now())); path == "/busy" &&
+				wait != time.Second {
+				t.Errorf("after 503: the next request in %v", wait)
+			}
 		}
-	}))
-	defer s.Close()
-	c := Client{Agent: "mybot", MinDelay: time.Nanosecond}
-	web := http.Client{Transport: &Transport{Client: &c}}
-	for path, want := range map[string]error{"/a": nil, "/private/x": ErrDenied,
-		"/to-private": ErrDenied, "/to-b": nil} {
-		resp, err := web.Get(s.URL + path)
-		if !errors.Is(err, want) || (err == nil) != (want == nil) {
-			t.Errorf("%s: %v, want %v", path, err, want)
-		}
-		if err == nil {
-			_ = resp.Body.Close()
-		}
-		if d, ok := errors.AsType[*DeniedError](err); want != nil &&
-			(!ok || d.Decision.Rule.Line != 2 || !strings.Contains(err.Error(), "line 2")) {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-	if slices.Contains(asked, "/private") {
-		t.Errorf("asked %q", asked)
-	}
-	resp, err := web.Get(s.URL + "/busy")
-	if err != nil || resp.Body.Close() != nil {
-		t.Fatal(err)
-	}
-	if wait := time.Until(mustGet(t, &c, s.URL).Pace.Next(time.Now())); wait < time.Hour {
-		t.Errorf("Retry-After: the next request in %v", wait)
-	}
+	})
 }
 
 // TestGemini: robots files and documents over Gemini, by its statuses.
 func TestGemini(t *testing.T) {
 	secure, trusting := robotstest.Certificate(t)
-	robotsTxt := "20 text/plain\r\nUser-agent: *\nDisallow: /private\nCrawl-delay: 0.001\n"
-	answer := func(request string) string {
-		switch path := strings.TrimPrefix(strings.TrimSpace(request),
-			"gemini://example.com"); path {
-		case "/robots.txt":
-			return robotsTxt
-		case "/moved":
-			return "30 /private/y\r\n"
-		case "/":
-			return "20 text/gemini\r\n# hello\n"
-		case "/slow":
-			return "44 3600\r\n"
-		}
-		return "51 not here\r\n"
-	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", secure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	go func() {
-		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-			if request, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
-				_, _ = io.WriteString(conn, answer(request))
+	synctest.Test(t, func(t *testing.T) {
+		robotsTxt := "20 text/plain\r\nUser-agent: *\nDisallow: /private\nCrawl-delay: 0.001\n"
+		answer := func(request string) string {
+			switch path := strings.TrimPrefix(strings.TrimSpace(request),
+				"gemini://example.com"); path {
+			case "/robots.txt":
+				return robotsTxt
+			case "/moved":
+				return "30 /private/y\r\n"
+			case "/":
+				return "20 text/gemini\r\n# hello\n"
+			case "/slow":
+				return "44 3600\r\n"
 			}
-			_ = conn.Close()
+			return "51 not here\r\n"
 		}
-	}()
-	f := &Fetcher{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		if address != "example.com:1965" {
-			return nil, errors.New("no route")
-		}
-		return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
-	}}
-	for _, config := range []*tls.Config{nil, trusting} {
-		f.TLS = config
-		c := Client{Fetcher: f, MinDelay: time.Nanosecond}
-		for path, want := range map[string]string{"": "20 # hello\n", "/private/x": "denied",
-			"/moved": "denied", "/none": "51 "} {
-			r, err := c.Do(t.Context(), "gemini://example.com"+path)
-			got := "denied"
-			if !errors.Is(err, ErrDenied) && err == nil {
-				body, _ := io.ReadAll(r.Body)
-				got = fmt.Sprint(r.Status, " ", string(body))
+		dial := gopherServer(t, secure, answer)
+		f := &Fetcher{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address != "example.com:1965" {
+				return nil, errors.New("no route")
 			}
-			if got != want {
-				t.Errorf("%q: %s, %v, want %s", path, got, err, want)
+			return dial(ctx, network, address)
+		}}
+		for _, config := range []*tls.Config{nil, trusting} {
+			f.TLS = config
+			c := Client{Fetcher: f, MinDelay: time.Nanosecond}
+			for path, want := range map[string]string{"": "20 # hello\n", "/private/x": "denied",
+				"/moved": "denied", "/none": "51 "} {
+				r, err := c.Do(t.Context(), "gemini://example.com"+path)
+				got := "denied"
+				if !errors.Is(err, ErrDenied) && err == nil {
+					body, _ := io.ReadAll(r.Body)
+					got = fmt.Sprint(r.Status, " ", string(body))
+				}
+				if got != want {
+					t.Errorf("%q: %s, %v, want %s", path, got, err, want)
+				}
+			}
+			if _, err := c.Do(t.Context(), "gemini://example.com/slow"); err != nil {
+				t.Fatal(err)
+			}
+			if wait := time.Until(mustGet(t, &c,
+				"gemini://example.com/").Pace.Next(time.Now())); wait < 50*time.Minute {
+				t.Errorf("after 44: the next request in %v", wait)
 			}
 		}
-		if _, err := c.Do(t.Context(), "gemini://example.com/slow"); err != nil {
-			t.Fatal(err)
+		for header, want := range map[string]Access{"51 no": Unavailable, "59 bad": Unavailable,
+			"60 cert": Unavailable, "40 later": Unreachable, "44 60": Unreachable, "hello": Unreachable,
+			"20": Successful} {
+			robotsTxt = header + "\r\n"
+			if a := mustGet(t, &Client{Fetcher: f}, "gemini://example.com/"); a.Access != want {
+				t.Errorf("%s: %v, %v, want %v", header, a.Access, a.Err, want)
+			}
 		}
-		if wait := time.Until(mustGet(t, &c,
-			"gemini://example.com/").Pace.Next(time.Now())); wait < 50*time.Minute {
-			t.Errorf("after 44: the next request in %v", wait)
+		if a := mustGet(t, &Client{Fetcher: f}, "gemini://elsewhere/"); a.Access != Unreachable ||
+			a.Allowed("/") {
+			t.Errorf("nobody there: %v", a.Access)
 		}
-	}
-	for header, want := range map[string]Access{"51 no": Unavailable, "59 bad": Unavailable,
-		"60 cert": Unavailable, "40 later": Unreachable, "44 60": Unreachable, "hello": Unreachable,
-		"20": Successful} {
-		robotsTxt = header + "\r\n"
-		if a := mustGet(t, &Client{Fetcher: f}, "gemini://example.com/"); a.Access != want {
-			t.Errorf("%s: %v, %v, want %v", header, a.Access, a.Err, want)
-		}
-	}
-	if a := mustGet(t, &Client{Fetcher: f}, "gemini://elsewhere/"); a.Access != Unreachable ||
-		a.Allowed("/") {
-		t.Errorf("nobody there: %v", a.Access)
-	}
+	})
 }

@@ -205,28 +205,6 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// BenchmarkFollow takes the worst file that fits into the limit.
-func BenchmarkFollow(b *testing.B) {
-	all := make([]robots.Field, 0, 1<<15)
-	for range cap(all) / 2 {
-		all = append(all, fields("Visit-time: 0000-0000", "Request-rate: 1/365d 0001-2359")...)
-	}
-	var p Pace
-	for b.Loop() {
-		p.Follow(all)
-	}
-}
-
-// BenchmarkNext walks a year, minute by minute.
-func BenchmarkNext(b *testing.B) {
-	var p Pace
-	p.Follow(fields("Request-rate: 1/365d 0000-2359"))
-	p.last = at(0)
-	for b.Loop() {
-		p.Next(at(1))
-	}
-}
-
 // at is a minute of some day.
 func at(minute int) time.Time {
 	return time.Date(2002, 11, 5, 0, minute, 30, 0, time.UTC)
