@@ -158,42 +158,40 @@ func addrPort(a net.Addr) netip.AddrPort {
 func (r *run) acceptAll(l net.Listener) error {
 	stop := context.AfterFunc(r.soft, func() { _ = l.Close() })
 	defer stop()
-	var wait backoff
 	for {
 		c, err := l.Accept()
 		if err == nil {
-			wait.reset()
 			r.accepted.Add(1)
 			r.begin(r.newConn(c))
 			continue
 		}
-		d, err := r.acceptFailed(err, &wait)
+		wait, err := r.acceptFailed(err)
 		if err != nil {
 			return err
 		}
 		select {
-		case <-time.After(d):
+		case <-time.After(wait):
 		case <-r.soft.Done():
 		}
 	}
 }
 
-// acceptFailed handles a failed accept. After a temporary failure it returns how long to wait
-// before the next one: not at all if it could free descriptors. It returns the error if the
-// failure is permanent, or after the soft end.
-func (r *run) acceptFailed(err error, wait *backoff) (time.Duration, error) {
-	temporary := slices.ContainsFunc(passing, func(e syscall.Errno) bool {
-		return errors.Is(err, e)
-	})
+// acceptFailed handles a failed accept. It returns how long to wait before the next one: not at
+// all if it could free descriptors. It returns the error after the soft end, and if every
+// later accept would fail, too.
+func (r *run) acceptFailed(err error) (wait time.Duration, failed error) {
+	var errno syscall.Errno
+	temporary := errors.As(err, &errno) && !slices.Contains(permanent, errno)
 	if r.soft.Err() != nil || !temporary {
 		return 0, fmt.Errorf("accepting connections: %w", err)
 	}
 	if limit.Reached(err) && r.freeDescriptors(err) {
 		return 0, nil
 	}
-	d := wait.next()
-	r.logger.Error("cannot accept connections", "error", err, "retry_in", d)
-	return d, nil
+	if times := r.limited().logged.add(acceptKey, time.Now()); times > 0 {
+		r.logger.Error("cannot accept connections", "error", err, "times", times)
+	}
+	return retryAfter, nil
 }
 
 // begin starts a goroutine that serves a connection or turns it away.
@@ -229,19 +227,19 @@ func (r *run) serve(c *conn) {
 }
 
 // handle calls the handler. If the process has reached its limit of open files before
-// anything was written, it retries after evicting idle connections, or after a backoff, for
+// anything was written, it retries after evicting idle connections, or after retryAfter, for
 // up to RequestTimeout.
 func (w *reply) handle() (err error) {
 	w.watch()
 	end := time.Now().Add(w.run.requestTimeout())
-	for wait := (backoff{}); ; {
+	for {
 		err = w.run.protect(w.req, func() error { return w.run.handler().ServeGopher(w, w.req) })
 		if !limit.Reached(err) || w.started() || !time.Now().Before(end) {
 			return err
 		}
 		if !w.run.freeDescriptors(err) {
 			select {
-			case <-time.After(wait.next()):
+			case <-time.After(retryAfter):
 			case <-w.run.hard.Done():
 				return err
 			}
@@ -281,19 +279,9 @@ func (w *reply) end(err, cause error) {
 	w.run.end(w.conn, incomplete)
 }
 
-// passing lists the temporary errors of accept(2): they concern one connection, or a resource
-// that may become available again.
-var passing = []syscall.Errno{
-	syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
-	syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EPROTO, syscall.EPERM, syscall.EINTR,
-}
+// permanent lists the errors of accept(2) that are due to the listener. All others concern one
+// connection, or a resource that may become available again.
+var permanent = []syscall.Errno{syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK}
 
-// backoff doubles from 5 ms to 1 s.
-type backoff struct{ d time.Duration }
-
-func (b *backoff) reset() { b.d = 0 }
-
-func (b *backoff) next() time.Duration {
-	b.d = min(max(2*b.d, 5*time.Millisecond), time.Second)
-	return b.d
-}
+// retryAfter is how long to wait for a resource such as descriptors.
+const retryAfter = 100 * time.Millisecond

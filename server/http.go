@@ -39,7 +39,7 @@ func (w *reply) serveHTTP() error {
 	r, c := w.run, w.conn
 	w.watch()
 	if bytes.HasPrefix(c.head, []byte(preface)) {
-		c.slot.reserve(MaxStreams - 1)
+		c.slot.reserve(MaxStreams / 2)
 	}
 	setNoDelay(c.Conn) // otherwise the body waits for the acknowledgment of the head
 	h := &HTTPConn{Conn: w.to, w: w, head: c.head}

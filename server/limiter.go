@@ -307,14 +307,13 @@ func (s *slot) setState(state connState) {
 	s.state = state
 }
 
-// reserve counts extra descriptors for the connection. A place covers two of them.
-func (s *slot) reserve(descriptors int) {
+// reserve takes more places for the connection. Each allows for two descriptors.
+func (s *slot) reserve(places int) {
 	if !s.lock() {
 		return
 	}
 	defer s.limiter.mu.Unlock()
 	if s.at >= 0 {
-		places := (descriptors + 1) / 2
 		s.more += places
 		s.limiter.places += places
 	}

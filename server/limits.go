@@ -3,11 +3,11 @@ package server
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net/http"
 	"net/netip"
-	"net/textproto"
 	"net/url"
 	"slices"
 	"sync"
@@ -84,7 +84,8 @@ func (r *run) turnAway(c *conn, why error) {
 	c.slot.release()
 	word := r.lastWord(c, refusalOf(why))
 	switch {
-	case len(word) > 0 && c.SetDeadline(time.Now().Add(time.Second)) == nil:
+	case len(word) > 0:
+		_ = c.SetDeadline(time.Now().Add(time.Second))
 		_, _ = c.Write(word)
 		_ = closeWrite(c.Conn)
 	case refusalOf(why) != admitted:
@@ -132,24 +133,18 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	}
 
 	// Over HTTP the Host field selects the robots.txt.
-	first, fields, _ := bytes.Cut(c.head, []byte("\n"))
-	header, failed := textproto.NewReader(bufio.NewReader(bytes.NewReader(fields))).ReadMIMEHeader()
+	hr, failed := http.ReadRequest(bufio.NewReader(bytes.NewReader(c.head)))
 	if failed != nil {
 		return nil
 	}
-	at := targetOf(string(first))
-	if at == nil {
-		return nil
-	}
-	req.Selector, req.ServerName = "robots.txt",
-		(&url.URL{Host: cmp.Or(at.Host, header.Get("Host"))}).Hostname()
+	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: hr.Host}).Hostname()
 	a, ok := quick.Quick(req)
 	if !ok || a.File != nil {
 		return nil
 	}
 	word := fmt.Appendf(nil,
 		"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
-	if bytes.HasPrefix(first, []byte("HEAD ")) {
+	if hr.Method == http.MethodHead {
 		return word
 	}
 	return append(word, a.Body...)
@@ -257,17 +252,14 @@ func (s *Server) limited() *limits {
 	return &s.limits
 }
 
-// rates holds the token buckets of address blocks.
+// rates holds the token buckets of address blocks. A bucket is described by the time when it
+// will be full again (the Generic Cell Rate Algorithm).
 type rates struct {
-	perSecond, burst float64
+	interval time.Duration // in which a token is added
+	burst    time.Duration // in which an empty bucket is filled
 
-	mu      sync.Mutex
-	buckets map[netip.Addr]bucket
-}
-
-type bucket struct {
-	tokens float64
-	at     time.Time // when tokens was computed
+	mu   sync.Mutex
+	full map[netip.Addr]time.Time
 }
 
 // maxBuckets bounds the table. A block that is not in it has a full bucket.
@@ -280,10 +272,11 @@ func newRates(perSecond float64, burst int) *rates {
 	if burst <= 0 {
 		burst = max(int(perSecond), DefaultBurst)
 	}
+	interval := time.Duration(float64(time.Second) / perSecond)
 	return &rates{
-		perSecond: perSecond,
-		burst:     float64(burst),
-		buckets:   map[netip.Addr]bucket{},
+		interval: interval,
+		burst:    interval * time.Duration(burst),
+		full:     map[netip.Addr]time.Time{},
 	}
 }
 
@@ -294,40 +287,33 @@ func (r *rates) take(a netip.Addr, now time.Time) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, ok := r.buckets[a]
+	full, ok := r.full[a]
 	if !ok {
 		r.makeRoom(now)
-		b = bucket{r.burst, now}
 	}
-	b = bucket{r.refilled(b, now), now}
-	enough := b.tokens >= 1
-	if enough {
-		b.tokens--
+	if full.Before(now) {
+		full = now
 	}
-	r.buckets[a] = b
-	return enough
-}
-
-func (r *rates) refilled(b bucket, now time.Time) float64 {
-	return min(r.burst, b.tokens+r.perSecond*now.Sub(b.at).Seconds())
+	full = full.Add(r.interval)
+	if full.Sub(now) > r.burst {
+		return false
+	}
+	r.full[a] = full
+	return true
 }
 
 // makeRoom deletes full buckets if there are too many buckets, and then any others until
 // 15/16 of the bound are left.
 func (r *rates) makeRoom(now time.Time) {
-	if len(r.buckets) < maxBuckets {
+	if len(r.full) < maxBuckets {
 		return
 	}
-	for a, b := range r.buckets {
-		if r.refilled(b, now) >= r.burst {
-			delete(r.buckets, a)
-		}
-	}
-	for a := range r.buckets {
-		if len(r.buckets) < maxBuckets*15/16 {
+	maps.DeleteFunc(r.full, func(_ netip.Addr, full time.Time) bool { return full.Before(now) })
+	for a := range r.full {
+		if len(r.full) < maxBuckets*15/16 {
 			return
 		}
-		delete(r.buckets, a)
+		delete(r.full, a)
 	}
 }
 

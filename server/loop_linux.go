@@ -109,7 +109,6 @@ type loop struct {
 	fd      int       // of the listener; -1 after its close
 	backlog bool      // accept(2) may return more
 	paused  time.Time // until when nothing is accepted
-	retry   backoff   // of accept(2)
 
 	mu      sync.Mutex
 	table   []*conn   // waiting connections, by descriptor
@@ -563,7 +562,6 @@ func (w *worker) accept(most int) error {
 			break
 		}
 		w.accepted = append(w.accepted, newcomer{fd, from, time.Now()})
-		w.retry.reset()
 	}
 	w.run.accepted.Add(int64(len(w.accepted)))
 	w.open += len(w.accepted)
@@ -573,7 +571,7 @@ func (w *worker) accept(most int) error {
 // acceptFailed frees descriptors, or pauses accepting after a temporary failure. A permanent
 // failure ends Serve.
 func (w *worker) acceptFailed(err error) {
-	d, err := w.run.acceptFailed(err, &w.retry)
+	d, err := w.run.acceptFailed(err)
 	if err != nil {
 		w.backlog = false
 		select {

@@ -356,8 +356,11 @@ func (w *reply) watch() {
 	})
 }
 
-// stuckKey is the key for hung handlers in limits.logged, which is keyed by address.
-var stuckKey = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+// Keys in limits.logged, which is keyed by address, for hung handlers and failures of accept(2).
+var (
+	stuckKey  = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	acceptKey = netip.AddrFrom4([4]byte{255, 255, 255, 254})
+)
 
 // giveUp ends a request whose handler hangs. The handler can no longer send. If it is inside
 // a write, the number of bytes sent is unknown.

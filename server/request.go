@@ -223,18 +223,16 @@ func stepOf(line []byte) (step, error) {
 	return requestLine, nil
 }
 
-// readMore waits for bytes and appends them to head.
+// readMore waits for bytes and appends them to head, which is shorter than MaxRequest.
 func (c *conn) readMore() error {
-	if len(c.head) == cap(c.head) {
-		c.head = append(make([]byte, 0,
-			min(max(512, 4*len(c.head)), selector.MaxRequest)), c.head...)
-	}
-	n, err := c.stream().Read(c.head[len(c.head):cap(c.head)])
-	c.head = c.head[:len(c.head)+n]
+	had := len(c.head)
+	c.head = slices.Grow(c.head, selector.MaxRequest-had)
+	n, err := c.stream().Read(c.head[had:selector.MaxRequest])
+	c.head = c.head[:had+n]
 	switch {
 	case n > 0 || err == nil:
 		return nil
-	case errors.Is(err, io.EOF) && len(c.head) > 0:
+	case errors.Is(err, io.EOF) && had > 0:
 		c.ended = true
 		return nil
 	}
