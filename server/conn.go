@@ -26,9 +26,8 @@ import (
 // conn is a connection. On Linux the event loop owns the connections of a TCP listener until
 // they need a goroutine. Any other connection has a goroutine from accept to close.
 type conn struct {
-	net.Conn            // the plain connection; nil while the event loop owns it
+	*socket             // the plain connection; nil while the event loop owns it
 	polled              // the state in the event loop
-	socket     *socket  // wraps Conn
 	tls        *tlsConn // nil for plain connections
 	head       []byte   // bytes read so far
 	ended      bool     // the client has closed its sending side
@@ -48,7 +47,6 @@ type conn struct {
 
 func (s *Server) newConn(c net.Conn) *conn {
 	return &conn{
-		Conn:     c,
 		socket:   &socket{Conn: c},
 		accepted: time.Now(),
 		remote:   addrPort(c.RemoteAddr()),
@@ -118,10 +116,7 @@ func (c *conn) abort() {
 
 // reset makes the close of a TCP connection a reset.
 func reset(c net.Conn) {
-	switch c := c.(type) {
-	case interface{ SetReset() error }: // poll.Conn
-		_ = c.SetReset()
-	case *net.TCPConn:
+	if c, ok := c.(interface{ SetLinger(seconds int) error }); ok {
 		_ = c.SetLinger(0)
 	}
 }

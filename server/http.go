@@ -23,7 +23,6 @@ func httpError(err error) []byte {
 type HTTPConn struct {
 	net.Conn
 	w       *reply
-	head    []byte
 	counted atomic.Bool // the rate limit has counted the next request
 }
 
@@ -41,20 +40,9 @@ func (w *reply) serveHTTP() error {
 	if bytes.HasPrefix(c.head, []byte(preface)) {
 		c.slot.reserve(MaxStreams / 2)
 	}
-	setNoDelay(c.Conn) // otherwise the body waits for the acknowledgment of the head
-	h := &HTTPConn{Conn: w.to, w: w, head: c.head}
+	h := &HTTPConn{Conn: &headed{w.to, c.head}, w: w}
 	h.counted.Store(c.counted)
 	return r.protect(w.req, func() error { return r.HTTP(h, w.req) })
-}
-
-// Read reads what the client sends.
-func (c *HTTPConn) Read(p []byte) (int, error) {
-	if len(c.head) > 0 {
-		n := copy(p, c.head)
-		c.head = c.head[n:]
-		return n, nil
-	}
-	return c.Conn.Read(p)
 }
 
 // Write sends p.

@@ -14,7 +14,7 @@ import (
 // acknowledged the first, which many do after 40 ms.
 func TestHTTPIsNotDelayed(t *testing.T) {
 	addr := startTCP(t, &Server{HTTP: func(c *HTTPConn, r *Request) error {
-		raw, err := c.Conn.(*socket).Conn.(syscall.Conn).SyscallConn()
+		raw, err := c.Conn.(*headed).Conn.(*socket).Conn.(syscall.Conn).SyscallConn()
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func TestMadeRoomIsTold(t *testing.T) {
 	r := srv.newRun(t.Context(), t.Context())
 	for i, state := range []connState{reading, lingering, reading, reading} {
 		_, server := net.Pipe()
-		c := &conn{Conn: server, remote: netip.AddrPortFrom(addr4(i), 1)}
+		c := &conn{socket: &socket{Conn: server}, remote: netip.AddrPortFrom(addr4(i), 1)}
 		if why := r.admit(c, state); why != admitted {
 			t.Fatal(i, why)
 		}

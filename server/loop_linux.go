@@ -682,7 +682,7 @@ func (w *worker) refuse(c *conn, why error) {
 		if n, _ := poll.Send(c.fd, word); n < len(word) || n == 0 || c.begun {
 			_ = poll.SetReset(c.fd)
 		} else {
-			_ = poll.ShutdownWrite(c.fd)
+			poll.ShutdownWrite(c.fd)
 		}
 	}
 	w.closeConn(c)
@@ -707,8 +707,7 @@ func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
 		return false
 	}
 	c.head = append([]byte(nil), c.head...)
-	c.Conn = poll.NewConn(c.fd, c.remote)
-	c.socket = &socket{Conn: c.Conn}
+	c.socket = &socket{Conn: poll.NewConn(c.fd, c.remote)}
 	if !w.detach(c) {
 		c.release()
 		return false
@@ -757,7 +756,7 @@ func (w *worker) answerQuick(c *conn, n int) bool {
 // checkClosing. Closing a socket with unread input would reset the connection, and the
 // client might lose the reply.
 func (w *worker) answered(c *conn) {
-	_ = poll.ShutdownWrite(c.fd)
+	poll.ShutdownWrite(c.fd)
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -783,8 +782,8 @@ func (w *worker) send(fd int, a Answer) (sent, all int64, err error) {
 	}
 	all = a.File.Size()
 	if a.File.Resident() && !w.isBusy() {
-		n, _ := poll.SendFile(fd, int(a.File.Fd()), new(int64), int(min(all, maxUnsent<<8)), true)
-		sent = int64(n) // if there was an error, sendRest meets it again and reports it
+		// If there is an error, sendRest meets it again and reports it.
+		sent = int64(poll.SendFile(fd, int(a.File.Fd()), int(min(all, maxUnsent<<8))))
 	}
 	return sent, all, nil
 }

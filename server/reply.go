@@ -248,11 +248,17 @@ func (s *socket) SendFile(f *os.File, n int64) (sent int64, err error) {
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
-	err = s.untilStalled(func() (int64, error) {
-		m, err := files.SendFile(f, n-sent)
+	for sent < n {
+		var m int64
+		err = s.untilStalled(func() (int64, error) {
+			m, err = files.SendFile(f, n-sent)
+			return m, err
+		})
 		sent += m
-		return m, err
-	})
+		if m == 0 || err != nil {
+			break // m is 0 at the end of the file
+		}
+	}
 	return sent, err
 }
 
@@ -264,9 +270,7 @@ func (s *socket) untilStalled(step func() (int64, error)) error {
 		return err
 	}
 	for {
-		if err := s.Conn.SetWriteDeadline(time.Now().Add(s.stall)); err != nil {
-			return err
-		}
+		_ = s.Conn.SetWriteDeadline(time.Now().Add(s.stall))
 		n, err := step()
 		s.mu.Lock()
 		s.reset()

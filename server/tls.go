@@ -33,8 +33,7 @@ var recordBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 
 
 // startTLS performs the TLS handshake. It begins with the bytes in c.head.
 func (r *run) startTLS(c *conn) error {
-	setNoDelay(c.Conn)
-	below := &records{socket: c.socket, head: c.head, busy: r.isBusy}
+	below := &records{headed: headed{c.socket, c.head}, busy: r.isBusy}
 	c.head = nil
 	session := tls.Server(below, cmp.Or(r.tlsAskingCert, r.TLS))
 	if err := session.HandshakeContext(r.hard); err != nil {
@@ -61,7 +60,7 @@ func (c *tlsConn) Write(p []byte) (int, error) {
 	}
 	buffer := recordBuffers.Get().(*bufio.Writer)
 	defer recordBuffers.Put(buffer)
-	buffer.Reset(c.below.socket)
+	buffer.Reset(c.below.Conn)
 	c.below.collect(buffer)
 	n, err := c.Conn.Write(p)
 	if failed := c.below.flush(); err == nil && failed != nil {
@@ -77,33 +76,31 @@ func (c *tlsConn) CloseWrite() error {
 	if err := c.Conn.CloseWrite(); err != nil {
 		return err
 	}
-	return c.below.CloseWrite()
+	return closeWrite(c.below.Conn)
 }
 
-// setNoDelay sets TCP_NODELAY: small segments are sent at once.
-func setNoDelay(c net.Conn) {
-	if c, ok := c.(interface{ SetNoDelay(on bool) error }); ok {
-		_ = c.SetNoDelay(true)
-	}
-}
-
-// records is the connection below TLS. Read first returns the bytes in head.
-type records struct {
-	*socket
+// headed is a connection whose first bytes have been read already. Read returns them again.
+type headed struct {
+	net.Conn
 	head []byte
+}
+
+func (c *headed) Read(p []byte) (int, error) {
+	if len(c.head) > 0 {
+		n := copy(p, c.head)
+		c.head = c.head[n:]
+		return n, nil
+	}
+	return c.Conn.Read(p)
+}
+
+// records is the connection below TLS.
+type records struct {
+	headed
 	busy func() bool // Server.isBusy
 
 	writing sync.Mutex    // for buffer; a Read of TLS may write alerts and key updates
 	buffer  *bufio.Writer // if nil, each record is written at once
-}
-
-func (r *records) Read(p []byte) (int, error) {
-	if len(r.head) > 0 {
-		n := copy(p, r.head)
-		r.head = r.head[n:]
-		return n, nil
-	}
-	return r.socket.Read(p)
 }
 
 func (r *records) Write(p []byte) (int, error) {
@@ -112,7 +109,7 @@ func (r *records) Write(p []byte) (int, error) {
 	if r.buffer != nil {
 		return r.buffer.Write(p)
 	}
-	return r.socket.Write(p)
+	return r.Conn.Write(p)
 }
 
 // collect buffers records until flush is called.

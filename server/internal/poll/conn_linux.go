@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,35 +18,14 @@ type Conn struct {
 
 	remote netip.AddrPort
 	raw    syscall.RawConn
-	until  time.Time // the write deadline
 }
 
-// NewConn returns a Conn for a non-blocking socket.
+// NewConn returns a Conn for a non-blocking socket, and sets TCP_NODELAY.
 func NewConn(fd int, remote netip.AddrPort) *Conn {
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	f := os.NewFile(uintptr(fd), "connection")
 	raw, _ := f.SyscallConn() // fails only for a nil *os.File
 	return &Conn{File: f, remote: remote, raw: raw}
-}
-
-// SetWriteDeadline sets the deadline for writes. SendFile checks it itself, since a call that
-// never waits never reaches the deadline of the file.
-func (c *Conn) SetWriteDeadline(t time.Time) error {
-	c.until = t
-	return orClosed(c.File.SetWriteDeadline(t))
-}
-
-// SetDeadline sets the deadlines for reads and writes.
-func (c *Conn) SetDeadline(t time.Time) error {
-	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
-}
-
-// orClosed replaces any error but os.ErrDeadlineExceeded by os.ErrClosed. Outside Read and
-// Write, package os does not report the close of a file with that error.
-func orClosed(err error) error {
-	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		return err
-	}
-	return os.ErrClosed
 }
 
 // RemoteAddr returns the client's address.
@@ -64,26 +42,15 @@ func (c *Conn) LocalAddr() net.Addr {
 
 // CloseWrite shuts down the sending side.
 func (c *Conn) CloseWrite() error {
-	return c.control("shutdown", ShutdownWrite)
+	return c.control("shutdown", func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) })
 }
 
 // Disconnect resets the connection at once. Close would wait for a system call that is
 // sending.
 func (c *Conn) Disconnect() error { return c.control("connect", disconnect) }
 
-// SetReset makes Close reset the connection, which discards unsent data.
-func (c *Conn) SetReset() error { return c.control("setsockopt", SetReset) }
-
-// SetNoDelay sets TCP_NODELAY.
-func (c *Conn) SetNoDelay(on bool) error {
-	value := 0
-	if on {
-		value = 1
-	}
-	return c.control("setsockopt", func(fd int) error {
-		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value)
-	})
-}
+// SetLinger with 0 makes Close reset the connection, which discards unsent data.
+func (c *Conn) SetLinger(seconds int) error { return c.control("setsockopt", SetReset) }
 
 // Acknowledge sends a pending acknowledgment at once. After a TLS handshake many clients
 // delay their request until the acknowledgment arrives (Nagle's algorithm), and the kernel
@@ -115,54 +82,40 @@ const maxInKernel = 4096
 
 var inKernel atomic.Int32
 
-// SendFile sends the next n bytes of a file with sendfile(2), fewer if it ends before.
-// It moves the file's offset past the bytes sent.
+// SendFile sends the next bytes of a file with sendfile(2): up to n, and at most maxSend. It
+// moves the file's offset past the bytes sent.
 func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
 	from, err := src.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
+	var m int
 	var failed error
 	ctrlErr := from.Control(func(in uintptr) {
 		err = c.raw.Write(func(out uintptr) bool {
-			for sent < n {
-				var m int
-				m, failed = sendPart(int(out), int(in), int(min(n-sent, maxSend)))
-				switch {
-				case m > 0:
-					if sent += int64(m); sent < n && !c.until.IsZero() &&
-						!time.Now().Before(c.until) {
-						failed = os.ErrDeadlineExceeded
-						return true
-					}
-				case errors.Is(failed, unix.EAGAIN):
-					return false
-				case !errors.Is(failed, unix.EINTR):
-					return true // the end of the file, or an error
-				}
-			}
-			return true
+			m, failed = sendPart(int(out), int(in), int(min(n, maxSend)))
+			return !errors.Is(failed, unix.EAGAIN)
 		})
 	})
-	if err = orClosed(err); err == nil && failed != nil && !errors.Is(failed, unix.EAGAIN) {
+	switch {
+	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+		err = os.ErrClosed // outside Read and Write, package os returns another error
+	case err == nil:
 		err = os.NewSyscallError("sendfile", failed)
 	}
-	return sent, errors.Join(err, ctrlErr)
+	return int64(max(m, 0)), errors.Join(err, ctrlErr)
 }
 
-// sendPart calls SendFile, or returns errBusy if maxInKernel calls are running.
+// sendPart calls sendfile(2), or returns errBusy if maxInKernel calls are running.
 func sendPart(out, in, n int) (int, error) {
 	defer inKernel.Add(-1)
 	if inKernel.Add(1) > maxInKernel {
 		return 0, errBusy
 	}
-	m, errno := SendFile(out, in, nil, n, false)
-	return m, errnoErr(errno)
-}
-
-func errnoErr(errno unix.Errno) error {
-	if errno == 0 {
-		return nil
+	for {
+		n, err := unix.Sendfile(out, in, nil, n)
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
 	}
-	return errno
 }
