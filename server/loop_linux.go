@@ -307,19 +307,6 @@ func (l *loop) wait(c *conn) bool {
 	return true
 }
 
-// take returns the waiting connection of a readable descriptor, which a worker now owns, or
-// nil if there is none.
-func (l *loop) take(fd int) *conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c := l.table[fd]
-	if c != nil {
-		l.table[fd] = nil
-		c.phase = working
-	}
-	return c
-}
-
 // shed closes the oldest answered connections, but for keep of them, and returns how many.
 func (l *loop) shed(keep int) int {
 	l.mu.Lock()
@@ -338,16 +325,15 @@ type worker struct {
 	*loop
 	leads    bool
 	accepted []newcomer
-	late     []*conn           // connections whose deadline has passed
-	ready    []unix.EpollEvent // readable connections
-	more     []newcomer        // answered connections whose client has sent more
-	began    time.Time         // when this round of work began
-	work     int               // connections in this round
-	isSlow   bool              // recent rounds were slow
+	ready    []*conn    // readable connections, and those whose deadline has passed
+	more     []newcomer // answered connections whose client has sent more
+	began    time.Time  // when this round of work began
+	work     int        // connections in this round
+	isSlow   bool       // recent rounds were slow
 
 	check func(fd uintptr) bool // calls poll
 	space [batch]newcomer       // backs accepted
-	room  [64]unix.EpollEvent   // backs ready
+	room  [64]unix.EpollEvent   // for poll
 	buf   [selector.MaxRequest]byte
 	spare *conn   // reused for the next connection unless keep was called
 	req   Request // passed to quick
@@ -358,13 +344,8 @@ func (w *worker) serve() {
 		for _, a := range w.accepted {
 			w.read(w.newConn(a))
 		}
-		for _, c := range w.late {
+		for _, c := range w.ready {
 			w.read(c)
-		}
-		for _, ev := range w.ready {
-			if c := w.take(int(ev.Fd)); c != nil {
-				w.read(c)
-			}
 		}
 		for _, a := range w.more {
 			w.drain(w.newConn(a))
@@ -377,7 +358,7 @@ func (w *worker) serve() {
 // has ended.
 func (w *worker) gather() bool {
 	now := time.Now()
-	w.accepted, w.ready, w.late, w.more = nil, nil, w.late[:0], w.more[:0]
+	w.accepted, w.ready, w.more = nil, w.ready[:0], w.more[:0]
 	w.isSlow = w.workers > 1 &&
 		w.recordSpeed(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
 	if !w.leads {
@@ -385,7 +366,7 @@ func (w *worker) gather() bool {
 		w.leads = true
 		now = time.Now()
 	}
-	collected := func() int { return len(w.accepted) + len(w.late) + len(w.ready) + len(w.more) }
+	collected := func() int { return len(w.accepted) + len(w.ready) + len(w.more) }
 	for w.work = 0; w.work == 0; w.work = collected() {
 		if !w.look(now) || collected() == 0 && !w.events(now) {
 			return false
@@ -436,11 +417,9 @@ func (w *worker) look(now time.Time) bool {
 	// request may have arrived in time.
 	if w.over || now.Sub(w.checked) >= lateness {
 		w.checked = now
-		for fd, c := range w.table {
+		for _, c := range w.table {
 			if c != nil && w.overdue(c, now) {
-				w.table[fd] = nil
-				c.phase = working
-				w.late = append(w.late, c)
+				w.take(c)
 			}
 		}
 	}
@@ -459,7 +438,7 @@ func (w *worker) look(now time.Time) bool {
 	}
 
 	switch {
-	case w.fd < 0 && w.open == 0, w.over && len(w.accepted)+len(w.late)+len(w.more) == 0:
+	case w.fd < 0 && w.open == 0, w.over && len(w.accepted)+len(w.ready)+len(w.more) == 0:
 		w.over = true
 		for _, c := range w.closing {
 			poll.Close(c.fd)
@@ -472,6 +451,13 @@ func (w *worker) look(now time.Time) bool {
 		_ = w.file.SetReadDeadline(time.Time{})
 	}
 	return true
+}
+
+// take makes the worker the owner of a waiting connection.
+func (w *worker) take(c *conn) {
+	w.table[c.fd] = nil
+	c.phase = working
+	w.ready = append(w.ready, c)
 }
 
 // checkClosing reads once from each answered connection that is due for a check. It closes
@@ -487,11 +473,11 @@ func (w *worker) checkClosing(now time.Time) {
 			kept = append(kept, c)
 			continue
 		}
-		n, errno := poll.Recv(c.fd, w.buf[:])
+		n, err := unix.Read(c.fd, w.buf[:])
 		switch {
 		case n > 0:
 			w.more = append(w.more, c.newcomer)
-		case errno == unix.EAGAIN && c.wait < w.lingerTimeout() && len(kept) < most:
+		case errors.Is(err, unix.EAGAIN) && c.wait < w.lingerTimeout() && len(kept) < most:
 			c.wait = min(4*c.wait, w.lingerTimeout())
 			kept = append(kept, c)
 		default:
@@ -536,13 +522,14 @@ func (w *worker) poll() bool {
 	if w.isSlow {
 		room = room[:1]
 	}
-	n := poll.EpollWait(w.epoll, room)
-	w.ready = room[:0]
-	for _, ev := range room[:n] {
+	n, _ := unix.EpollWait(w.epoll, room, 0)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ev := range room[:max(n, 0)] {
 		if int(ev.Fd) == w.fd {
 			w.backlog = true
-		} else {
-			w.ready = append(w.ready, ev)
+		} else if c := w.table[ev.Fd]; c != nil {
+			w.take(c)
 		}
 	}
 	return n > 0
@@ -551,21 +538,22 @@ func (w *worker) poll() bool {
 // accept accepts up to most connections. w.mu must be held.
 func (w *worker) accept(most int) error {
 	w.accepted = w.space[:0]
-	var failed error
+	var err error
 	for len(w.accepted) < most {
-		fd, from, errno := poll.Accept(w.fd)
-		if errno != 0 {
-			w.backlog = errno != unix.EAGAIN
-			if w.backlog {
-				failed = os.NewSyscallError("accept4", errno)
-			}
+		var c newcomer
+		if c.fd, c.remote, err = poll.Accept(w.fd); err != nil {
 			break
 		}
-		w.accepted = append(w.accepted, newcomer{fd, from, time.Now()})
+		c.at = time.Now()
+		w.accepted = append(w.accepted, c)
 	}
 	w.run.accepted.Add(int64(len(w.accepted)))
 	w.open += len(w.accepted)
-	return failed
+	if errors.Is(err, unix.EAGAIN) {
+		w.backlog = false
+		return nil
+	}
+	return os.NewSyscallError("accept4", err)
 }
 
 // acceptFailed frees descriptors, or pauses accepting after a temporary failure. A permanent
@@ -588,12 +576,12 @@ func (w *worker) acceptFailed(err error) {
 // read reads the bytes that have arrived, and handles the connection.
 func (w *worker) read(c *conn) {
 	had := copy(w.buf[:], c.head)
-	n, errno := poll.Recv(c.fd, w.buf[had:])
+	n, err := unix.Read(c.fd, w.buf[had:])
 	switch {
-	case errno == unix.EAGAIN:
+	case errors.Is(err, unix.EAGAIN):
 		w.park(c)
-	case errno != 0:
-		w.refuse(c, os.NewSyscallError("recv", errno))
+	case err != nil:
+		w.refuse(c, os.NewSyscallError("read", err))
 	case n == 0 && had == 0:
 		w.refuse(c, io.EOF)
 	default:
@@ -610,29 +598,17 @@ func (w *worker) handle(c *conn) {
 			c.local = poll.LocalAddr(c.fd)
 		}
 	}
-	for {
-		what, n, err := w.next(c)
-		switch why := refusalOf(err); {
-		case why != admitted:
-			w.refuse(c, why)
-		case what == readMore && err == nil:
-			c.head = append([]byte(nil), c.head...)
-			w.park(c)
-		case what == proxyHeader:
-			err = w.proxied(c, n)
-			if why = refusalOf(err); why != admitted {
-				w.refuse(c, why)
-			} else if err != nil {
-				w.handOff(c, reading, w.run.serve) // serve fails in the same way, and answers
-			} else {
-				continue
-			}
-		case err != nil || what != requestLine:
-			w.handOff(c, reading, w.run.serve)
-		case !w.answerQuick(c, n):
-			w.handOff(c, writing, w.run.serve)
-		}
-		return
+	what, n, err := w.next(c)
+	switch why := refusalOf(err); {
+	case why != admitted:
+		w.refuse(c, why)
+	case what == readMore && err == nil:
+		c.head = append([]byte(nil), c.head...)
+		w.park(c)
+	case err != nil || what != requestLine: // serve fails in the same way, and answers
+		w.handOff(c, reading, w.run.serve)
+	case !w.answerQuick(c, n):
+		w.handOff(c, writing, w.run.serve)
 	}
 }
 
@@ -707,7 +683,7 @@ func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
 		return false
 	}
 	c.head = append([]byte(nil), c.head...)
-	c.socket = &socket{Conn: poll.NewConn(c.fd, c.remote)}
+	c.socket = &socket{Conn: poll.NewConn(c.fd, c.local, c.remote)}
 	if !w.detach(c) {
 		c.release()
 		return false

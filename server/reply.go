@@ -98,20 +98,16 @@ func (w *reply) SendFile(f *os.File, n int64) (sent int64, err error) {
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
-	err = w.sending(func() error {
-		files, ok := w.to.(FileSender)
-		if !ok {
-			return errors.ErrUnsupported
-		}
-		sent, err = files.SendFile(f, n)
-		return err
-	})
-	w.n.Add(sent)
-	if errors.Is(err, errors.ErrUnsupported) { // nothing was sent
-		sent, err = w.copyFile(f, n)
-	} else {
+	if files, ok := w.conn.Conn.(FileSender); ok && w.conn.tls == nil {
+		err = w.sending(func() error {
+			sent, err = w.conn.sendFile(files, f, n)
+			return err
+		})
+		w.n.Add(sent)
 		w.err = lost(err)
 		err = w.err
+	} else {
+		sent, err = w.copyFile(f, n)
 	}
 	if err == nil && sent < n {
 		err = ErrShort
@@ -241,13 +237,8 @@ func (s *socket) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// SendFile sends the next n bytes of f, with the same limit. It returns
-// errors.ErrUnsupported if the connection cannot send files.
-func (s *socket) SendFile(f *os.File, n int64) (sent int64, err error) {
-	files, ok := s.Conn.(FileSender)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
+// sendFile sends the next n bytes of f, with the same limit.
+func (s *socket) sendFile(files FileSender, f *os.File, n int64) (sent int64, err error) {
 	for sent < n {
 		var m int64
 		err = s.untilStalled(func() (int64, error) {

@@ -16,6 +16,7 @@ import (
 	"io"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,6 @@ type step int
 
 const (
 	readMore    step = iota // more bytes
-	proxyHeader             // reading a PROXY header
 	handshake               // a TLS handshake
 	requestLine             // answering a request, or an error
 	httpLine                // passing the connection to Server.HTTP
@@ -47,38 +47,31 @@ const (
 // readRequest reads the request of a connection. If the client sent none or is refused, the
 // request is nil. If both results are set, the error is the reply to the request.
 func (r *run) readRequest(c *conn) (*Request, error) {
-	stop := func() bool { return true }
-	defer func() { stop() }()
-	what, n, err := r.next(c)
-	for limited := false; err == nil && what < requestLine; {
+	deadline := c.accepted.Add(r.requestTimeout())
+	_ = c.SetDeadline(deadline)
+	stop := context.AfterFunc(r.soft, func() {
+		if last := time.Now().Add(r.lastCall()); last.Before(deadline) {
+			_ = c.SetReadDeadline(last)
+		}
+	})
+	defer stop()
+	for {
+		what, n, err := r.next(c)
 		switch {
-		case what == proxyHeader:
-			err = r.proxied(c, n)
-		case !limited:
-			limited = true
-			deadline := c.accepted.Add(r.requestTimeout())
-			if c.SetDeadline(deadline) != nil {
-				err = errSilent
-			}
-			stop = context.AfterFunc(r.soft, func() {
-				if last := time.Now().Add(r.lastCall()); last.Before(deadline) {
-					_ = c.SetReadDeadline(last)
-				}
-			})
+		case errors.Is(err, errSilent) || refusalOf(err) != admitted:
+			return nil, err
+		case err != nil || what >= requestLine:
+			req := new(Request)
+			return req, r.parse(req, c, what, n, err)
 		case what == handshake:
 			err = r.startTLS(c)
 		default:
 			err = c.readMore()
 		}
-		if err == nil {
-			what, n, err = r.next(c)
+		if err != nil {
+			return nil, err
 		}
 	}
-	if errors.Is(err, errSilent) || refusalOf(err) != admitted {
-		return nil, err
-	}
-	req := new(Request)
-	return req, r.parse(req, c, what, n, err)
 }
 
 // parse fills in req from the first n bytes of a connection. It returns err, or else the
@@ -143,7 +136,12 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 	switch {
 	case len(c.head) == 0:
 	case c.tls == nil && !c.proxied && startsProxy(c.head) && r.trusts(c.remote.Addr()):
-		what, n = proxyHeader, needed(c.head)
+		if n = needed(c.head); n <= len(c.head) {
+			if err = r.proxied(c, n); err != nil {
+				return requestLine, 0, err
+			}
+			return r.next(c)
+		}
 	case bytes.HasPrefix(c.head, signature2) && (c.tls == nil || r.proto != nil):
 		what, err = requestLine, errProxy
 	case c.head[0] == tlsHandshake && c.tls == nil && (r.proto == nil || r.proto.TLS):
@@ -203,21 +201,20 @@ func (r *run) nextLine(c *conn) (what step, n int, err error) {
 	return readMore, 0, nil
 }
 
+// Lines that stepOf tells apart.
+var (
+	httpRequest = regexp.MustCompile(`(?s)^[A-Z-]+ .* HTTP/[0-9.]+$`)
+	proxyLine   = regexp.MustCompile(`^PROXY (TCP4|TCP6|UNKNOWN)( |$)`)
+)
+
 // stepOf returns httpLine for a line such as "GET /path HTTP/1.1", and requestLine for any
 // other; "GET /path" (HTTP/0.9) is a selector. For a PROXY header of version 1 it returns
 // errProxy.
 func stepOf(line []byte) (step, error) {
-	first, rest, _ := bytes.Cut(line, []byte(" "))
-	last := rest[bytes.LastIndexByte(rest, ' ')+1:]
-	version, isHTTP := bytes.CutPrefix(last, []byte("HTTP/"))
-	family, _, _ := bytes.Cut(rest, []byte(" "))
 	switch {
-	case string(first) == "PROXY" &&
-		slices.Contains([]string{"TCP4", "TCP6", "UNKNOWN"}, string(family)):
+	case bytes.HasPrefix(line, signature1) && proxyLine.Match(line):
 		return requestLine, errProxy
-	case isHTTP && len(version) > 0 && len(last) < len(rest) && len(first) > 0 &&
-		len(bytes.Trim(version, "0123456789.")) == 0 &&
-		len(bytes.Trim(first, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")) == 0:
+	case bytes.Contains(line, []byte(" HTTP/")) && httpRequest.Match(line):
 		return httpLine, nil
 	}
 	return requestLine, nil

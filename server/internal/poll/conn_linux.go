@@ -16,16 +16,16 @@ import (
 type Conn struct {
 	*os.File
 
-	remote netip.AddrPort
-	raw    syscall.RawConn
+	local, remote netip.AddrPort
+	raw           syscall.RawConn
 }
 
 // NewConn returns a Conn for a non-blocking socket, and sets TCP_NODELAY.
-func NewConn(fd int, remote netip.AddrPort) *Conn {
+func NewConn(fd int, local, remote netip.AddrPort) *Conn {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	f := os.NewFile(uintptr(fd), "connection")
 	raw, _ := f.SyscallConn() // fails only for a nil *os.File
-	return &Conn{File: f, remote: remote, raw: raw}
+	return &Conn{File: f, local: local, remote: remote, raw: raw}
 }
 
 // RemoteAddr returns the client's address.
@@ -35,9 +35,7 @@ func (c *Conn) RemoteAddr() net.Addr {
 
 // LocalAddr returns the address that the client has reached.
 func (c *Conn) LocalAddr() net.Addr {
-	var a netip.AddrPort
-	_ = c.raw.Control(func(fd uintptr) { a = LocalAddr(int(fd)) })
-	return net.TCPAddrFromAddrPort(a)
+	return net.TCPAddrFromAddrPort(c.local)
 }
 
 // CloseWrite shuts down the sending side.

@@ -8,24 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system calls bypass the scheduler (RawSyscall), since they never block.
+// Calls that send something bypass the scheduler (RawSyscall): they never block, but often take
+// so long that it would wake another thread.
 
 // Accept accepts a pending connection, and returns its descriptor and remote address.
-func Accept(listener int) (int, netip.AddrPort, unix.Errno) {
+func Accept(listener int) (int, netip.AddrPort, error) {
 	var sa unix.RawSockaddrAny
 	size := uint32(unsafe.Sizeof(sa))
-	for {
-		fd, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(listener),
-			uintptr(unsafe.Pointer(&sa)),
-			uintptr(unsafe.Pointer(&size)), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
-		switch errno {
-		case 0:
-			return int(fd), addrPort(&sa), 0
-		case unix.EINTR, unix.ECONNABORTED:
-		default:
-			return -1, netip.AddrPort{}, errno
-		}
+	fd, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(listener),
+		uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)),
+		unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
+	if errno != 0 {
+		return -1, netip.AddrPort{}, errno
 	}
+	return int(fd), addrPort(&sa), nil
 }
 
 // SetReset makes Close reset the connection, which discards unsent data.
@@ -57,32 +53,6 @@ func HoldNewcomers(listener int) {
 	}
 	_ = unix.SetsockoptSockFprog(listener, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
 		&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
-}
-
-// LocalAddr returns the local address of a connection.
-func LocalAddr(fd int) netip.AddrPort {
-	var sa unix.RawSockaddrAny
-	size := uint32(unsafe.Sizeof(sa))
-	_, _, _ = unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)),
-		uintptr(unsafe.Pointer(&size)))
-	return addrPort(&sa)
-}
-
-// EpollWait stores pending events, without waiting, and returns their number.
-func EpollWait(epoll int, events []unix.EpollEvent) int {
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll),
-		uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
-	if errno != 0 {
-		return 0
-	}
-	return int(n)
-}
-
-// Recv reads the bytes that have arrived.
-func Recv(fd int, b []byte) (int, unix.Errno) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])),
-		uintptr(len(b)), 0, 0, 0)
-	return int(n), errno
 }
 
 // Send sends as much of the last part of a reply as the socket accepts. MSG_MORE delays the
@@ -128,6 +98,15 @@ func disconnect(fd int) error {
 // Close closes a descriptor.
 func Close(fd int) {
 	_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
+}
+
+// LocalAddr returns the local address of a connection.
+func LocalAddr(fd int) netip.AddrPort {
+	var sa unix.RawSockaddrAny
+	size := uint32(unsafe.Sizeof(sa))
+	_, _, _ = unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)),
+		uintptr(unsafe.Pointer(&size)))
+	return addrPort(&sa)
 }
 
 func addrPort(sa *unix.RawSockaddrAny) netip.AddrPort {
