@@ -233,8 +233,7 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 	run := s.newRun(ctx, hard)
 	run.proto = p
 	if p != nil && p.ClientCert && s.TLS != nil {
-		run.tlsAskingCert = s.TLS.Clone()
-		run.tlsAskingCert.ClientAuth = tls.RequestClientCert
+		run.tlsConfig.ClientAuth = tls.RequestClientCert
 	}
 	tcp, err := run.serveTCP(l)
 	if !tcp {
@@ -265,25 +264,31 @@ func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 // run is one call of Serve.
 type run struct {
 	*Server
-	proto         *Protocol       // nil: Gopher and HTTP
-	tlsAskingCert *tls.Config     // Server.TLS that requests client certificates, or nil
-	soft, hard    context.Context // when soft ends, no new requests; when hard ends, no more replies
-	logger        *slog.Logger
-	conns         sync.WaitGroup
-	shed          func(keep int) int // closes answered connections of the event loop; may be nil
+	proto      *Protocol       // nil: Gopher and HTTP
+	tlsConfig  *tls.Config     // Server.TLS with changes, or nil
+	soft, hard context.Context // when soft ends, no new requests; when hard ends, no more replies
+	logger     *slog.Logger
+	conns      sync.WaitGroup
+	shed       func(keep int) int // closes answered connections of the event loop; may be nil
 
 	stuck  chan struct{} // closed when the first handler has timed out
 	gaveUp sync.Once
 }
 
 func (s *Server) newRun(soft, hard context.Context) *run {
-	return &run{
-		Server: s,
-		soft:   soft,
-		hard:   hard,
-		logger: s.log(),
-		stuck:  make(chan struct{}),
+	r := &run{
+		Server:    s,
+		tlsConfig: s.TLS.Clone(), // of nil: nil
+		soft:      soft,
+		hard:      hard,
+		logger:    s.log(),
+		stuck:     make(chan struct{}),
 	}
+	if s.TLS != nil {
+		// A reply takes as few writes as it can: each costs as much as encrypting 16 KiB.
+		r.tlsConfig.DynamicRecordSizingDisabled = true
+	}
+	return r
 }
 
 func (r *run) handler() Handler {
