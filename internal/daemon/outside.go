@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/command/exit"
-	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/search"
 )
 
@@ -67,21 +65,43 @@ func (f *Flags) ownFiles() (all []ownFile) {
 }
 
 // outside returns an error if a file of gophd itself is in a served directory, from which clients
-// could fetch it. The hint is the command that moves it.
-func (c *Settings) outside(p Place, file ownFile, trees servedDirs) error {
-	tree := trees.holding(p.at(file.path))
+// could fetch it. The hint is the command that moves it out of all trees, and the setting to change.
+func (c *Settings) outside(p place, o ownFile, trees servedDirs) error {
+	tree := trees.holding(p.at(o.path))
 	if tree == "" {
 		return nil
 	}
-	hint := c.moveOut(p, file, trees)
-	command, _, _ := strings.Cut(hint, "; then ")
-	return &exit.CommandError{
-		Status: exit.Usage,
-		Hint:   hint,
-		Mend:   command,
-		Err: fmt.Errorf("%s: %s is in the directory of %s: keep it outside the served tree",
-			c.option(file.flag), file.path, tree),
+	err := fmt.Errorf("%s: %s is in the directory of %s: keep it outside the served tree",
+		c.option(o.flag), o.path, tree)
+
+	// Choose a directory that no flag serves.
+	candidates := c.privateDirs(o.state)
+	to := candidates[0]
+	for _, dir := range candidates {
+		if trees.holding(p.at(dir)) == "" {
+			to = dir
+			break
+		}
 	}
+	own := realPath(o.path)
+	setting := filepath.Join(to, filepath.Base(own))
+	if o.dir {
+		setting = to
+	}
+
+	command := diag.Command("mkdir", "-p", "-m", "700", "--", to)
+	move := []string{"mv", "--"}
+	for _, name := range append([]string{own}, o.with...) {
+		if _, err := files.Lstat(p.at(name)); err == nil {
+			move = append(move, name)
+		}
+	}
+	if len(move) > 2 {
+		return c.change(err, command+" && "+diag.Command(append(move, to)...), o.flag, setting)
+	}
+	e := c.change(err, command, o.flag, setting)
+	e.Hint = "a directory that is not served: " + c.option(o.flag, setting)
+	return e
 }
 
 // A servedDir is a directory that is served, and the option that names it.
@@ -123,7 +143,7 @@ func (c *Settings) dirs() (all []servedDir) {
 type servedDirs []servedDir
 
 // servedDirs lists the directories of all sites: roots, mounts and homes.
-func (c *Settings) servedDirs(p Place) servedDirs {
+func (c *Settings) servedDirs(p place) servedDirs {
 	all := c.dirs()
 	for i := range all {
 		all[i].path, _ = filepath.Abs(p.at(all[i].path))
@@ -191,41 +211,4 @@ func realPath(path string) string {
 		rest = filepath.Join(filepath.Base(at), rest)
 	}
 	return abs
-}
-
-// moveOut returns the hint: commands that move the file out of all trees, and the setting
-// to change.
-func (c *Settings) moveOut(p Place, o ownFile, trees servedDirs) string {
-	// Choose a directory that no flag serves.
-	candidates := []string{realPath(c.Root) + "-private", o.state}
-	if systemd.InUnit() {
-		slices.Reverse(candidates)
-	}
-	to := candidates[0]
-	for _, dir := range candidates {
-		if trees.holding(p.at(dir)) == "" {
-			to = dir
-			break
-		}
-	}
-
-	own := realPath(o.path)
-	setting := filepath.Join(to, filepath.Base(own))
-	if o.dir {
-		setting = to
-	}
-	change := c.option(o.flag, setting)
-
-	var there []string
-	for _, name := range append([]string{own}, o.with...) {
-		if _, err := files.Lstat(p.at(name)); err == nil {
-			there = append(there, name)
-		}
-	}
-	if len(there) == 0 {
-		return "a directory that is not served: " + change
-	}
-	make := diag.Command("mkdir", "-p", "-m", "700", "--", to)
-	move := diag.Command(slices.Concat([]string{"mv", "--"}, there, []string{to})...)
-	return make + " && " + move + "; then " + change
 }

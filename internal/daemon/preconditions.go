@@ -26,45 +26,49 @@ import (
 // check-config prints all that fail, and gophd doctor tests them in the namespaces of the unit.
 type Precondition struct {
 	Name string       // of the group: directories, homes, writable, …
-	What string       // the object of the test, such as a directory
+	What string       // the object of the test, such as a directory; "" if others test it, too
 	Test func() error // returns nil, or an *exit.CommandError with a hint
 	Warn bool         // the start goes on and logs the failure
-
-	// In the group writable, Flag sets What, and Usual is a value of Flag that the packaged
-	// unit permits.
-	Flag, Usual string
 }
 
-// A Place is where a gophd starts: its account and its root directory. The zero value is this
-// process; doctor uses the service's.
-type Place struct {
-	Account *sandbox.Identity // If nil, the account of this process
-	Machine string            // If "", /
+// A place is where a gophd starts: its account and its root directory. The zero value is this
+// process.
+type place struct {
+	account *sandbox.Identity // If nil, the account of this process
+	machine string            // If "", /
+}
+
+// owner returns the name of the account.
+func (p place) owner() string {
+	if p.account != nil {
+		return p.account.Name
+	}
+	return "gophd"
 }
 
 // files makes calls that a file system may delay.
 var files = disk.Guarded(&stall.Guard{})
 
 // at returns the path of a file of the machine in this process.
-func (p Place) at(path string) string {
+func (p place) at(path string) string {
 	abs, err := filepath.Abs(path)
-	if err != nil || p.Machine == "" {
+	if err != nil || p.machine == "" {
 		return path
 	}
-	return filepath.Join(p.Machine, abs)
+	return filepath.Join(p.machine, abs)
 }
 
 // may returns why the account cannot access a file: the cause alone, without the file's name.
-func (p Place) may(path string, what uint32) error {
+func (p place) may(path string, what uint32) error {
 	path = p.at(path)
-	if err := files(path, func() error { return p.Account.Access(path, what) }); err != nil {
+	if err := files(path, func() error { return p.account.Access(path, what) }); err != nil {
 		return diag.Cause(err)
 	}
 	return nil
 }
 
 // hidden reports whether the unit of this process hides a path.
-func (p Place) hidden(path string) bool {
+func (p place) hidden(path string) bool {
 	if !systemd.InUnit() {
 		return false
 	}
@@ -74,8 +78,13 @@ func (p Place) hidden(path string) bool {
 	return systemd.Hidden(abs) || errors.As(err, &behind) && systemd.Hidden(behind.Path)
 }
 
-// Preconditions lists the requirements of a start in a place, causes before their effects.
-func (c *Settings) Preconditions(p Place) (all []Precondition) {
+// Preconditions lists the requirements of a start with the rights of this process, causes before
+// their effects. The machine is a directory, or "" for /.
+func (c *Settings) Preconditions(machine string) (all []Precondition) {
+	p := place{machine: machine}
+	if os.Geteuid() == 0 { // it becomes the account of -user
+		p.account = c.account
+	}
 	need := func(name, what string, test func() error) {
 		all = append(all, Precondition{Name: name, What: what, Test: test})
 	}
@@ -88,18 +97,13 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 		})
 	}
 
-	writable := func(flag, what, usual string, test func(usual string) error) {
-		need("writable", what, func() error { return test(usual) })
-		all[len(all)-1].Flag, all[len(all)-1].Usual = flag, usual
-	}
-
 	// The directories that are served.
 	for _, d := range c.dirs() {
 		need("directories", d.path, func() error { return c.served(p, d) })
 	}
 	for _, prefix := range slices.Sorted(maps.Keys(c.site.Mounts)) {
 		parent := filepath.Join(c.Root, filepath.Dir(prefix))
-		need("directories", parent, func() error {
+		need("directories", "", func() error {
 			if info, err := files.Stat(p.at(parent)); errors.Is(err, fs.ErrNotExist) ||
 				err == nil && !info.IsDir() {
 				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent),
@@ -110,11 +114,17 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 			return nil
 		})
 	}
-	warn("directories", c.Root, func() error {
-		if doubt, hint := Doubt(p.at(c.Root)); doubt != "" {
-			return exit.Usagef(hint, "%s", doubt)
+	warn("directories", "", func() error {
+		doubt, hint := Doubt(p.at(c.Root))
+		if doubt == "" {
+			return nil
 		}
-		return nil
+		return &exit.CommandError{
+			Status: exit.Usage,
+			Err:    errors.New(doubt),
+			Hint:   hint,
+			Mend:   diag.Command("gophd", "init", "--", c.Root),
+		}
 	})
 	if own := c.ownFiles(); len(own) > 0 {
 		trees := c.servedDirs(p)
@@ -126,30 +136,30 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 	// The account, and whose homes it sees.
 	if c.Users != "" {
 		need("account", c.Users, func() error {
-			if p.Account == nil && os.Geteuid() == 0 {
-				return exit.Usagef(c.asUser(),
-					"%s as root: root can read files that users hide or link to", c.option("users"))
+			if p.account == nil && os.Geteuid() == 0 {
+				return c.asUser("%s as root: root can read files that users hide or link to",
+					c.option("users"))
 			}
 			return nil
 		})
 		need("uids", c.Users, func() error { return c.ownersSeen(p) })
 		warn("homes", c.Users, func() error { return c.homesSeen(p) })
 	}
-	warn("account", c.User, func() error {
-		if os.Geteuid() == 0 && (p.Account == nil || p.Account.UID == 0) {
-			return exit.Usagef(c.asUser(), "serving as root")
+	warn("account", "", func() error {
+		if os.Geteuid() == 0 && (p.account == nil || p.account.UID == 0) {
+			return c.asUser("serving as root")
 		}
 		return nil
 	})
 
 	// What the process itself reads and writes.
 	for _, pair := range c.certs { // root reads them before it becomes Account
-		need("certificate", pair.Cert, func() error {
-			return c.readablePair(Place{Machine: p.Machine}, pair)
+		need("keys", pair.Cert, func() error {
+			return c.readablePair(p, pair)
 		})
 	}
 	if dir := c.TLSSelfSigned; dir != "" {
-		writable("tls-self-signed", dir, "/var/lib/gophd", func(usual string) error {
+		need("writable", dir, func() error {
 			if info, err := files.Stat(p.at(dir)); err == nil && !info.IsDir() {
 				return exit.Usagef(c.option("tls-self-signed", "DIR")+
 					", in which gophd makes NAME.crt and NAME.key for each name of a host",
@@ -167,11 +177,12 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 				len(made) > 1; _, err = files.Stat(p.at(made)) {
 				made = filepath.Dir(made)
 			}
-			return c.writable(p, "tls-self-signed", dir, made, usual)
+			return c.writable(p, "tls-self-signed", dir, made, "/var/lib/gophd")
 		})
 	}
 	if name := c.AccessLog; name != "" && !strings.HasPrefix(name, "/dev/") {
-		writable("access-log", name, "/var/log/gophd/access.log", func(usual string) error {
+		need("writable", name, func() error {
+			const usual = "/var/log/gophd/access.log"
 			info, err := files.Stat(p.at(name))
 			switch {
 			case err == nil && info.IsDir():
@@ -184,8 +195,8 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 		})
 	}
 	if dir := c.SearchDir; dir != "" && c.Search {
-		writable("search-dir", dir, "/var/lib/gophd", func(usual string) error {
-			return c.writable(p, "search-dir", dir, dir, usual)
+		need("writable", dir, func() error {
+			return c.writable(p, "search-dir", dir, dir, "/var/lib/gophd")
 		})
 	}
 	for _, rule := range c.programs {
@@ -205,11 +216,7 @@ func (c *Settings) Preconditions(p Place) (all []Precondition) {
 // test tests the preconditions of a start and returns the failures: the first, or all. It logs
 // failures that are only warnings.
 func (d *daemon) test(all bool) (failures Failures) {
-	here := Place{}
-	if os.Geteuid() == 0 { // it becomes the account of -user
-		here.Account = d.conf.account
-	}
-	for _, p := range d.conf.Preconditions(here) {
+	for _, p := range d.conf.Preconditions("") {
 		err := p.Test()
 		switch {
 		case err != nil && p.Warn:
@@ -243,8 +250,23 @@ func mend(status int, command, format string, args ...any) error {
 	}
 }
 
+// change returns an error whose hint is a command, if any, and another value of an option.
+func (c *Settings) change(err error, command, flag, value string) *exit.CommandError {
+	hint := c.option(flag, value)
+	if command != "" {
+		hint = command + "; then " + hint
+	}
+	return &exit.CommandError{
+		Status: exit.Usage,
+		Err:    err,
+		Hint:   hint,
+		Mend:   command,
+		Set:    map[string]string{flag: value},
+	}
+}
+
 // served reports why a directory cannot be served.
-func (c *Settings) served(p Place, d servedDir) error {
+func (c *Settings) served(p place, d servedDir) error {
 	info, err := files.Stat(p.at(d.path))
 	if err == nil && !info.IsDir() {
 		err = syscall.ENOTDIR
@@ -259,8 +281,12 @@ func (c *Settings) served(p Place, d servedDir) error {
 	switch {
 	case err != nil && p.hidden(d.path):
 		return mend(exit.Usage, systemd.Activate("root"), "%s: the unit hides %s", what, d.path)
+	case err != nil && d.flag == "root" && strings.HasPrefix(d.path, "~"):
+		root := filepath.Join("/srv", strings.TrimLeft(d.path, "~/")) // a service has no shell, and its account no home
+		return c.change(fmt.Errorf("%s: %w", what, diag.Cause(err)),
+			diag.Command("gophd", "init", "--", root), d.flag, root)
 	case err != nil:
-		return exit.Directory(c.option(d.flag), d.path, p.Account,
+		return exit.Directory(c.option(d.flag), d.path, p.account,
 			fmt.Errorf("%s: %w", what, diag.Cause(err)))
 	}
 	return nil
@@ -268,20 +294,18 @@ func (c *Settings) served(p Place, d servedDir) error {
 
 // writable reports why the server cannot write to a file or into a directory. The unit permits
 // usual.
-func (c *Settings) writable(p Place, name, value, path, usual string) error {
+func (c *Settings) writable(p place, name, value, path, usual string) error {
 	err := p.may(path, sandbox.MayWrite)
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("%s: writing to %s: %w", c.option(name, value), path, err)
-	own := "gophd"
-	if p.Account != nil {
-		own = p.Account.Name
-	}
+	own := p.owner()
 	switch dir := filepath.Dir(usual); {
 	case systemd.InUnit() && !strings.HasPrefix(path, dir):
-		return exit.Usagef("the unit lets gophd write below "+dir+": "+
-			c.option(name, usual), "%w", err)
+		e := c.change(err, "", name, usual)
+		e.Hint = "the unit lets gophd write below " + dir + ": " + e.Hint
+		return e
 	case errors.Is(err, fs.ErrNotExist):
 		return &exit.CommandError{
 			Status: exit.Usage,
@@ -298,35 +322,67 @@ func (c *Settings) writable(p Place, name, value, path, usual string) error {
 	}
 }
 
-// readablePair reports why a certificate or its key cannot be read.
-func (c *Settings) readablePair(p Place, f keypair.CertKey) error {
+// readablePair reports why a certificate or its key cannot be read. Root reads them before it
+// becomes the account.
+func (c *Settings) readablePair(p place, f keypair.CertKey) error {
+	const handed = "/run/credentials/gophd.service/gophd"
+	e := &exit.CommandError{Status: exit.Usage, Set: c.ownPair()}
 	for _, name := range []string{f.Cert, f.Key} {
-		err := p.may(name, sandbox.MayRead)
+		err := place{machine: p.machine}.may(name, sandbox.MayRead)
 		if err == nil {
 			continue
 		}
-		err = fmt.Errorf("reading %s: %w", name, err)
-		switch {
-		case systemd.InUnit() &&
-			(errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)):
-			return exit.Usagef("the unit hands over /etc/credstore/gophd.crt and gophd.key: GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt, GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key", "%w", err)
-		case errors.Is(err, fs.ErrNotExist):
-			return exit.Usagef(c.option("tls-self-signed", "DIR")+" makes a certificate", "%w", err)
+		e.Err = fmt.Errorf("reading %s: %w", name, err)
+		inUnit, absent := systemd.InUnit(), errors.Is(err, fs.ErrNotExist)
+		switch denied := errors.Is(err, fs.ErrPermission); {
+		case inUnit && (denied || absent):
+			e.Hint = fmt.Sprintf("the unit hands over /etc/credstore/gophd.crt and gophd.key: GOPHD_TLS_CERT=%s.crt, GOPHD_TLS_KEY=%[1]s.key", handed)
+			if denied {
+				e.Set = map[string]string{"tls-cert": handed + ".crt", "tls-key": handed + ".key"}
+				e.Mend = diag.Command("install", "-d", "-m", "700", "/etc/credstore") + " && " +
+					diag.Command("install", "-m", "600", "--", f.Cert, "/etc/credstore/gophd.crt") +
+					" && " +
+					diag.Command("install", "-m", "600", "--", f.Key, "/etc/credstore/gophd.key")
+			}
+		case absent:
+			e.Hint = c.option("tls-self-signed", "DIR") + " makes a certificate"
+		default:
+			e.Status, e.Set = exit.Failure, nil
+			e.Hint = "the user that starts gophd must be able to read it"
+			e.Mend = diag.Command("chgrp", p.owner(), "--", f.Cert, f.Key) + " && " +
+				diag.Command("chmod", "g+r", "--", f.Cert, f.Key)
 		}
-		return exit.Hint(err, "the user that starts gophd must be able to read it")
+		return e
 	}
-	if err := new(keypair.Certificates).Add(keypair.CertKey{
-		Cert: p.at(f.Cert),
-		Key:  p.at(f.Key),
-	}); err != nil {
-		return exit.Usagef("both are PEM, the certificate first in its file, the key without a password", "%w", err)
+	e.Err = new(keypair.Certificates).Add(keypair.CertKey{Cert: p.at(f.Cert), Key: p.at(f.Key)})
+	if e.Err == nil {
+		return nil
 	}
-	return nil
+	e.Hint = "both are PEM, the certificate first in its file, the key without a password"
+	return e
+}
+
+// ownPair returns the options of certificates that gophd makes, in place of others.
+func (c *Settings) ownPair() map[string]string {
+	return map[string]string{
+		"tls-cert":        "",
+		"tls-key":         "",
+		"tls-self-signed": c.privateDirs("/var/lib/gophd")[0],
+	}
+}
+
+// privateDirs returns directories for files that must not be served, the best first.
+func (c *Settings) privateDirs(state string) []string {
+	dirs := []string{realPath(c.Root) + "-private", state}
+	if systemd.InUnit() {
+		slices.Reverse(dirs)
+	}
+	return dirs
 }
 
 // ownersSeen refuses -users where the kernel shows several owners as one, as with
 // PrivateUsers=yes of systemd: a link to another user's directory would seem to be the user's own.
-func (c *Settings) ownersSeen(p Place) error {
+func (c *Settings) ownersSeen(p place) error {
 	from := c.site.UsersMinUID
 	text, err := files.ReadFile(p.at("/proc/self/uid_map"), 1<<20)
 	last := max(from, maxUserUID)
@@ -365,7 +421,7 @@ func covers(uidMap string, first, last int) bool {
 }
 
 // homesSeen reports why no home is visible, as with ProtectHome=yes of systemd.
-func (c *Settings) homesSeen(p Place) error {
+func (c *Settings) homesSeen(p place) error {
 	homes, _ := c.userDirs(p)
 	at := p.at(homes)
 	list, err := files.List(at)
@@ -399,7 +455,7 @@ func (c *Settings) homesSeen(p Place) error {
 
 // userDirs returns the directory of homes in -users, and directories elsewhere that users have
 // linked from there.
-func (f *Flags) userDirs(p Place) (homes string, links []string) {
+func (f *Flags) userDirs(p place) (homes string, links []string) {
 	homes, _, _ = strings.Cut(f.Users, "/*")
 	homes = cmp.Or(filepath.Clean(homes), "/")
 	list, _ := files.List(p.at(homes))
@@ -427,18 +483,20 @@ func (f *Flags) userPatterns() []string {
 	})
 }
 
-// asUser returns the hint how to serve without root's rights.
-func (c *Settings) asUser() string {
+// asUser returns an error whose hint is how to serve without root's rights.
+func (c *Settings) asUser(format string, args ...any) error {
 	name := "NAME"
 	for _, known := range []string{"nobody", "_gopher", "gopher", "gophd"} {
 		if u, err := user.Lookup(known); err == nil && u.Uid != "0" {
 			name = known
 		}
 	}
+	e := c.change(fmt.Errorf(format, args...), "", "user", name)
+	e.Hint += " drops root's privileges once gophd listens"
 	if systemd.InUnit() {
-		return "User=" + name + " in the unit: " + diag.Command("systemctl", "edit", "gophd")
+		e.Hint = "User=" + name + " in the unit: " + diag.Command("systemctl", "edit", "gophd")
 	}
-	return c.option("user", name) + " drops root's privileges once gophd listens"
+	return e
 }
 
 // Doubt reports why a directory is probably not the intended root, with a hint, or "" twice if

@@ -75,7 +75,7 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 		}
 	}
 	if d.conf.Users != "" {
-		homes, links := d.conf.userDirs(Place{})
+		homes, links := d.conf.userDirs(place{})
 		read = append(append(read, homes), links...)
 		d.log.Info("the sandbox shows all homes, so that new users appear", "directory", homes,
 			"links", len(links))

@@ -38,17 +38,24 @@ func (x *examination) mayNotAsk() []Finding {
 
 // ask requests a selector over Gopher.
 func (x *examination) ask(ctx context.Context, sel string) ([]byte, error) {
+	return send(ctx, ask.Dialer{}, x.at[0], false, sel+"\r\n")
+}
+
+// send sends a request, and returns the reply.
+func send(ctx context.Context, dialer ask.Dialer, addr string, secure bool,
+	request string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	body, err := ask.Dialer{}.All(ctx, x.at[0], false, sel+"\r\n", maxReply)
+	body, err := dialer.All(ctx, addr, secure, request, maxReply)
 	if err == nil && len(body) == 0 {
-		err = fmt.Errorf("asking %s: the reply is empty", x.at[0])
+		err = fmt.Errorf("asking %s: the reply is empty", addr)
 	}
 	return body, err
 }
 
 // robots compares the robots.txt that is served with the policy of the tree now, without
-// the sitemaps, whose URLs the server alone knows.
+// the sitemaps, whose URLs the server alone knows, and then the newest texts: another tree may
+// have the same robots.txt.
 func (x *examination) robots(ctx context.Context) []Finding {
 	if no := x.mayNotAsk(); no != nil {
 		return no
@@ -58,20 +65,34 @@ func (x *examination) robots(ctx context.Context) []Finding {
 	if err == nil && withoutSitemaps(served) != want && ask.Sleep(ctx, noticed) == nil {
 		served, err = x.ask(ctx, "robots.txt") // a change just made may not have been noticed
 	}
-	switch {
+	switch got := withoutSitemaps(served); {
 	case err != nil:
-		return faultf(x.restart(), "the server does not answer: %v", err)
+		return restartf("", "the server does not answer: %v", err)
 	case len(want) == 0:
 		return unknownf("the policy of the tree is not known")
-	case withoutSitemaps(served) == want:
-		return okf("matches the annotations, %d bytes", len(served))
-	case !bytes.HasPrefix(served, []byte(madeByGophd)) && strings.HasPrefix(want, madeByGophd):
+	case got != want && !strings.HasPrefix(got, madeByGophd) && strings.HasPrefix(want, madeByGophd):
 		return faultf(diag.Command("gophd", "doctor", "-only", "port"),
 			"the server at %s is not gophd, or serves another tree", x.at[0])
-	default:
-		return faultf(x.reload(), "the served file differs from the annotations in %s",
-			firstDifference(withoutSitemaps(served), want))
+	case got != want:
+		difference := "its length"
+		a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				difference = fmt.Sprintf("%q, which should be %q", a[i], b[i])
+				break
+			}
+		}
+		return faultf(x.reload(), "the served file differs from the annotations in %s", difference)
 	}
+	for _, t := range x.sight.Texts {
+		got, err := x.ask(ctx, t.Selector)
+		if err == nil && !x.flags.StrictText &&
+			!bytes.Equal(bytes.ReplaceAll(got, []byte("\r"), nil), t.Body) {
+			return restartf("", "the server at %s has another %s: it serves another tree", x.at[0],
+				t.Selector)
+		}
+	}
+	return okf("matches the annotations, %d bytes", len(served))
 }
 
 func withoutSitemaps(text []byte) string {
@@ -84,48 +105,34 @@ func withoutSitemaps(text []byte) string {
 	return kept.String()
 }
 
-func firstDifference(served, want string) string {
-	a, b := strings.Split(served, "\n"), strings.Split(want, "\n")
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return fmt.Sprintf("%q, which should be %q", a[i], b[i])
-		}
+// otherTree returns a finding unless the server answers for the tree that is examined, which
+// robots has shown if all is examined.
+func (x *examination) otherTree(ctx context.Context) []Finding {
+	if x.Only == "" {
+		return x.mayNotAsk()
 	}
-	return "its length"
+	if found := x.robots(ctx); !found[0].OK {
+		return found
+	}
+	return nil
 }
 
-// sameTree returns a fault unless the server answers for the tree that is examined.
-func (x *examination) sameTree(ctx context.Context) []Finding {
-	if x.same == nil {
-		x.same = x.robots(ctx)
-		for _, text := range x.sight.Texts {
-			if isFault(x.same[0]) || x.same[0].Unknown || x.flags.StrictText {
-				break
-			}
-			got, err := x.ask(ctx, text.Selector)
-			if err == nil && !bytes.Equal(bytes.ReplaceAll(got, []byte("\r"), nil), text.Body) {
-				x.same = faultf(x.restart(),
-					"the server at %s has another %s: it serves another tree",
-					x.at[0], text.Selector)
-			}
-		}
-	}
-	if x.same[0].OK {
-		return nil
-	}
-	return x.same
-}
-
-// A front is a protocol beside Gopher and where it listens.
+// A front is a protocol and where it listens. It is named as its flag.
 type front struct{ name, addr string }
 
-// frontFlags are the fronts that have a flag.
-func (x *examination) frontFlags() (all []front) {
+// listenFlags are the addresses that flags name.
+func (x *examination) listenFlags() (all []front) {
 	for _, f := range []struct {
 		name  string
 		addrs []string
-	}{{"finger", x.flags.Finger}, {"gemini", x.flags.Gemini}, {"nex", x.flags.Nex},
-		{"spartan", x.flags.Spartan}} {
+	}{
+		{"listen", x.flags.Listen},
+		{"metrics", strings.Fields(x.flags.Metrics)},
+		{"finger", x.flags.Finger},
+		{"gemini", x.flags.Gemini},
+		{"nex", x.flags.Nex},
+		{"spartan", x.flags.Spartan},
+	} {
 		for _, addr := range f.addrs {
 			all = append(all, front{f.name, addr})
 		}
@@ -135,40 +142,40 @@ func (x *examination) frontFlags() (all []front) {
 
 // fronts requests the start over each protocol that a flag or an enabled socket names.
 func (x *examination) fronts(ctx context.Context) (all []Finding) {
-	list := x.frontFlags()
+	list := x.listenFlags()
 	for _, name := range unitNames[2:] {
 		unit := x.units[name]
 		if addr, _, ok := strings.Cut(unit["Listen"], " ("); ok &&
 			unit["UnitFileState"] == "enabled" {
-			list = append(list, front{strings.TrimSuffix(strings.TrimPrefix(name, "gophd-"),
-				".socket"), addr})
+			name = strings.TrimSuffix(strings.TrimPrefix(name, "gophd-"), ".socket")
+			list = append(list, front{name, addr})
 		}
-	}
-	if no := x.mayNotAsk(); no != nil && len(list) > 0 {
-		return no
 	}
 	host := cmp.Or(x.flags.Host, "localhost")
 	dialer := ask.Dialer{TLS: &tls.Config{ServerName: host, InsecureSkipVerify: true}} // #nosec G402: the check of certificates compares it
+	requests := map[string]string{
+		"gemini":  "gemini://" + host + "/\r\n",
+		"spartan": host + " / 0\r\n",
+		"nex":     "/\r\n",
+		"finger":  "\r\n",
+	}
 	for _, f := range list {
+		request := requests[f.name]
+		if request == "" {
+			continue
+		}
+		if no := x.mayNotAsk(); no != nil {
+			return no
+		}
 		addr := x.reached(f.addr, strconv.Itoa(selector.PortOf(f.name)))
-		request := map[string]string{
-			"gemini":  "gemini://" + host + "/\r\n",
-			"spartan": host + " / 0\r\n",
-			"nex":     "/\r\n",
-			"finger":  "\r\n",
-		}[f.name]
-		limited, cancel := context.WithTimeout(ctx, askTimeout)
-		body, err := dialer.All(limited, addr, f.name == "gemini", request, maxReply)
-		cancel()
+		body, err := send(ctx, dialer, addr, f.name == "gemini", request)
 		line, _, _ := bytes.Cut(body, []byte("\r\n"))
+		hasStatus := f.name == "gemini" || f.name == "spartan"
 		switch {
 		case err != nil:
-			all = append(all, faultf(x.restart(), "%s://%s: %v", f.name, addr, err)...)
-		case len(body) == 0:
-			all = append(all, faultf(x.restart(), "%s://%s: the reply is empty", f.name, addr)...)
-		case (f.name == "gemini" || f.name == "spartan") && body[0] != '2':
-			all = append(all, faultf(x.restart(), "%s://%s: the reply is %q", f.name,
-				addr, line)...)
+			all = append(all, restartf("", "%s://%s: %v", f.name, addr, err)...)
+		case hasStatus && body[0] != '2':
+			all = append(all, restartf("", "%s://%s: the reply is %q", f.name, addr, line)...)
 		default:
 			all = append(all, okf("%s://%s answers", f.name, addr)...)
 		}
@@ -182,24 +189,25 @@ func (x *examination) noindex(ctx context.Context) []Finding {
 	if x.flags.HTTP != "view" {
 		return nil
 	}
-	if no := x.sameTree(ctx); no != nil {
+	if no := x.otherTree(ctx); no != nil {
 		return no
 	}
 	marked := 0
 	for _, p := range x.sight.Pages {
-		r, err := x.page(ctx, cmp.Or(p.Selector, "/"))
+		sel := cmp.Or(p.Selector, "/")
+		r, err := x.page(ctx, sel)
 		if err != nil {
-			return faultf(x.restart(), "no page at %s: %v", cmp.Or(p.Selector, "/"), err)
+			return restartf("", "no page at %s: %v", sel, err)
 		}
 		_ = r.Body.Close()
 		has := strings.Contains(r.Header.Get("X-Robots-Tag"), "noindex")
 		switch {
 		case r.StatusCode != http.StatusOK:
-			return faultf(x.restart(), "the page of %s has status %d: the server has another tree",
-				cmp.Or(p.Selector, "/"), r.StatusCode)
+			return restartf("", "the page of %s has status %d: the server has another tree", sel,
+				r.StatusCode)
 		case has != p.NoIndex:
-			return faultf(x.reload(), "the page of %s has noindex: %t; the annotations say: %t",
-				cmp.Or(p.Selector, "/"), has, p.NoIndex)
+			return faultf(x.reload(), "the page of %s has noindex: %t; the annotations say: %t", sel,
+				has, p.NoIndex)
 		case has:
 			marked++
 		}
@@ -234,7 +242,7 @@ func (x *examination) search(ctx context.Context) []Finding {
 	if !x.flags.Search {
 		return nil
 	}
-	if no := x.sameTree(ctx); no != nil {
+	if no := x.otherTree(ctx); no != nil {
 		return no
 	}
 	found := 0
@@ -248,14 +256,14 @@ func (x *examination) search(ctx context.Context) []Finding {
 		got, err := x.ask(ctx, "/search\t"+strings.TrimSpace(words))
 		switch {
 		case err != nil:
-			return faultf(x.restart(), "/search does not answer: %v", err)
+			return restartf("", "/search does not answer: %v", err)
 		case bytes.Contains(got, []byte("\t"+t.Selector+"\t")):
 			found++
 		case bytes.Contains(got, []byte("The index is being built")):
 			return unknownf("the index is being built")
 		case !bytes.Contains(got, []byte("\r\n1More results\t")):
-			return faultf(x.restart(),
-				"%s is not found by its name: the index does not follow the tree", t.Selector)
+			return restartf("", "%s is not found by its name: the index does not follow the tree",
+				t.Selector)
 		}
 	}
 	switch {
@@ -265,17 +273,4 @@ func (x *examination) search(ctx context.Context) []Finding {
 		return unknownf("too many results for the names of the newest texts")
 	}
 	return okf("finds %d of the newest texts", found)
-}
-
-// shown returns the certificate that the server sends for a name.
-func (x *examination) shown(ctx context.Context, name string) (cert []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	dialer := ask.Dialer{TLS: &tls.Config{ServerName: name, InsecureSkipVerify: true}} // #nosec G402: it is compared with the file
-	conn, err := dialer.Connect(ctx, x.at[0], true)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close() }()
-	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw, nil
 }

@@ -66,6 +66,10 @@ type Finding struct {
 	Type    string `json:"type,omitempty"` // the command that mends a fault
 	Back    string `json:"back,omitempty"` // the command that undoes it
 	Both    string `json:"both,omitempty"` // another way, which changes nothing for others
+
+	// Restart reports whether the server must be restarted after Type, which then lacks it:
+	// the process with the account of the service does not know how.
+	Restart bool `json:"restart,omitempty"`
 }
 
 // isFault reports whether something is wrong.
@@ -76,11 +80,10 @@ type examination struct {
 	*Doctor
 	units  map[string]properties // of systemd; empty: it does not manage gophd
 	flags  *daemon.Flags
-	failed error     // why the settings cannot be read
-	at     []string  // addresses
-	sight  sight     // what the service sees of the disk
-	faults int       // found so far
-	same   []Finding // the faults of robots.txt, once it was requested
+	failed error    // why the settings cannot be read
+	at     []string // addresses
+	sight  sight    // what the service sees of the disk
+	faults int      // found so far
 }
 
 // A checkup is one check.
@@ -146,6 +149,10 @@ func (d *Doctor) Run(ctx context.Context) error {
 		}
 		for _, f := range found {
 			f.Check = c.name
+			if f.Restart {
+				f.Type = then(f.Type, x.restart())
+				f.Restart = false
+			}
 			if isFault(f) {
 				x.faults++
 			}
@@ -223,13 +230,27 @@ func (d *Doctor) exists(name string) bool {
 	return err == nil
 }
 
-// okf, faultf and unknownf make findings.
+// then joins commands of which each needs the success of the one before.
+func then(commands ...string) string {
+	return strings.Join(slices.DeleteFunc(commands, func(command string) bool {
+		return command == ""
+	}), " && ")
+}
+
+// okf, faultf, restartf and unknownf make findings. The command of restartf, which may be "", is
+// followed by a restart.
 func okf(format string, args ...any) []Finding {
 	return []Finding{{OK: true, Text: fmt.Sprintf(format, args...)}}
 }
 
 func faultf(command, format string, args ...any) []Finding {
 	return []Finding{{Type: command, Text: fmt.Sprintf(format, args...)}}
+}
+
+func restartf(command, format string, args ...any) []Finding {
+	all := faultf(command, format, args...)
+	all[0].Restart = true
+	return all
 }
 
 func unknownf(format string, args ...any) []Finding {

@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-
-	"github.com/gophd/gophd/internal/process/sandbox"
 )
 
 // A sight is what the account of the service sees of the disk, in the service's namespaces.
@@ -39,24 +36,30 @@ type text struct {
 }
 
 // lookAsService examines the disk in a process that has the account and the namespaces of
-// the service: a unit of systemd, or one that became the user of -user. Without such a
+// the service: in a unit of systemd, or one that becomes the user of -user. Without such a
 // process, it examines with the rights of this one.
 func (x *examination) lookAsService(ctx context.Context) {
 	var out []byte
 	err := errNoNeed
-	switch root := os.Geteuid() == 0 && x.Machine == ""; {
+	self, unknown := os.Executable()
+	words := []string{self, "doctor", "-as-service"}
+	switch root := os.Geteuid() == 0 && x.Machine == "" && unknown == nil; {
 	case root && x.underSystemd():
-		out, err = x.lookInUnit(ctx)
+		args, _ := x.started()
+		out, err = x.lookInUnit(ctx, append(words, args...))
 	case root && x.failed == nil && x.flags.User != "":
-		out, err = x.lookAsUser(ctx)
+		args, env := x.Args, []string(nil)
+		if x.Settings == nil {
+			args, env = x.started()
+		}
+		cmd := exec.CommandContext(ctx, self, append(words[1:], args...)...) // #nosec G204: this program
+		cmd.Env = append(os.Environ(), env...)
+		out, err = cmd.Output()
 	}
 	if err == nil {
 		err = json.Unmarshal(out, &x.sight)
 	}
 	if err == nil {
-		for i, f := range x.sight.Findings {
-			x.sight.Findings[i].Type = strings.ReplaceAll(f.Type, restartLater, x.restart())
-		}
 		return
 	}
 	x.sight = x.look(ctx)
@@ -67,18 +70,10 @@ func (x *examination) lookAsService(ctx context.Context) {
 	}
 }
 
-// restartLater is a placeholder in hints: the first process, which knows the unit, replaces
-// it by the command that restarts the service.
-const restartLater = "RESTART-THE-SERVICE"
-
 var errNoNeed = errors.New("this process is as good")
 
-// lookInUnit runs this program in a unit like the service's, for a moment.
-func (x *examination) lookInUnit(ctx context.Context) ([]byte, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
+// lookInUnit runs a command in a unit like the service's, for a moment.
+func (x *examination) lookInUnit(ctx context.Context, words []string) ([]byte, error) {
 	unit, err := x.command(ctx, "systemctl", "cat", "--no-pager", unitNames[0])
 	if err != nil {
 		return nil, fmt.Errorf("reading the unit: %w", err)
@@ -101,53 +96,27 @@ func (x *examination) lookInUnit(ctx context.Context) ([]byte, error) {
 			lines.WriteString(line)
 		}
 	}
-	args, _ := x.started()
-	var start strings.Builder
-	for _, word := range append([]string{self, "doctor", "-as-service"}, args...) {
-		start.WriteString(" " + strings.NewReplacer("%", "%%", "$",
-			"$$").Replace(strconv.Quote(word)))
+	lines.WriteString("\n[Service]\nType=oneshot\nRestart=no\nWatchdogSec=0\nExecStartPre=\nExecStartPost=\nExecStart=\nExecStart=")
+	escape := strings.NewReplacer("%", "%%", "$", "$$")
+	for _, word := range words {
+		lines.WriteString(" " + escape.Replace(strconv.Quote(word)))
 	}
-	user := ""
 	if x.unit()["User"] == "" && x.unit().yes("DynamicUser") {
-		user = "User=gophd\n" // systemd takes it from the name of the unit
+		lines.WriteString("\nUser=gophd") // systemd takes it from the name of the unit
 	}
-	fmt.Fprintf(&lines, "\n[Service]\nType=oneshot\nRestart=no\nWatchdogSec=0\nExecStartPre=\nExecStartPost=\nExecStart=\nExecStart=%s\n%sStandardOutput=truncate:%s/out\nStandardError=truncate:%[3]s/err\n", start.String(), user, dir)
+	fmt.Fprintf(&lines, "\nStandardOutput=truncate:%s/out\nStandardError=truncate:%[1]s/err\n", dir)
+
 	name := filepath.Base(dir) + ".service"
 	file := filepath.Join("/run/systemd/system", name)
 	defer func() { _ = os.Remove(file) }()
 	if err := os.WriteFile(file, []byte(lines.String()), 0o644); err != nil {
 		return nil, err
 	}
-	_, err = x.command(ctx, "systemctl", "start", name)
-	if err != nil {
+	if _, err = x.command(ctx, "systemctl", "start", name); err != nil {
 		text, _ := os.ReadFile(filepath.Join(dir, "err"))
 		return nil, fmt.Errorf("a unit like %s: %w: %s", unitNames[0], err, bytes.TrimSpace(text))
 	}
 	return os.ReadFile(filepath.Join(dir, "out"))
-}
-
-// lookAsUser runs this program as the account of -user.
-func (x *examination) lookAsUser(ctx context.Context) ([]byte, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	u, err := sandbox.LookUpUser(x.flags.User)
-	if err != nil {
-		return nil, err
-	}
-	args, env := x.Args, []string(nil)
-	if x.Settings == nil {
-		args, env = x.started()
-	}
-	cmd := exec.CommandContext(ctx, self, append([]string{"doctor", "-as-service"}, args...)...) // #nosec G204: this program
-	cmd.Env = append(os.Environ(), env...)
-	var groups []uint32
-	for _, g := range u.Groups {
-		groups = append(groups, uint32(g)) // #nosec G115: LookUpUser parses 32 bits
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID), Groups: groups}} // #nosec G115
-	return cmd.Output()
 }
 
 // credentials is where systemd shows a service what LoadCredential= has loaded.
@@ -166,22 +135,4 @@ func (x *examination) ownCredentials() {
 			}
 		}
 	}
-}
-
-// account is the name that a command gives files to.
-func (x *examination) account() string {
-	if x.flags.User != "" {
-		name, _, _ := strings.Cut(x.flags.User, ":")
-		return name
-	}
-	return "gophd"
-}
-
-// private is a directory beside the root, for what must not be served.
-func (x *examination) private() string {
-	root := x.flags.Root
-	if abs, err := filepath.Abs(root); err == nil {
-		root = abs
-	}
-	return root + "-private"
 }

@@ -16,12 +16,6 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// The commands that start gophd by its socket, also after it has failed.
-var (
-	resetFailed = diag.Command("systemctl", "reset-failed", "gophd.service", "gophd.socket")
-	enableGophd = diag.Command("systemctl", "enable", "--now", "gophd.socket")
-)
-
 // addresses returns the addresses to connect to: each port that the server's socket or a flag
 // names, at an address of this machine, if possible a public one.
 func (x *examination) addresses() (all []string) {
@@ -88,76 +82,62 @@ func (x *examination) port(ctx context.Context) (all []Finding) {
 	return all
 }
 
-// unseen reports on a port whose process only root can identify: it recognizes gophd by its
-// reply.
-func (x *examination) unseen(ctx context.Context, port string) []Finding {
-	if portOf(x.at[0]) != port {
-		return okf("port %s is held; root sees by which program", port)
-	}
-	if text, err := x.ask(ctx, "robots.txt"); err == nil &&
-		bytes.HasPrefix(text, []byte(madeByGophd)) {
-		return okf("port %s is held by gophd", port)
-	}
-	return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"),
-		"port %s is held by another program than gophd; root sees by which", port)
-}
-
 // onePort reports which process listens on a port.
 func (x *examination) onePort(ctx context.Context, port string) []Finding {
 	inodes := x.listeners(port)
-	if len(inodes) == 0 {
-		switch {
-		case x.Settings == nil && !x.underSystemd() && x.exists(openrcFile):
-			return faultf(diag.Command("rc-service", "gophd", "start"),
-				"nothing listens at port %s", port)
-		case !x.underSystemd():
-			return faultf(x.start(), "nothing listens at port %s", port)
-		}
-		return faultf(resetFailed+"; "+enableGophd, "nothing listens at port %s", port)
-	}
 	pid, program, service := x.holder(inodes)
+	bySystemd := program == "systemd"
 	other := service
+	if bySystemd || program == "" {
+		if other = x.otherSocket(ctx, port); other != "" {
+			program = "systemd, for " + other
+		}
+	}
 	switch {
+	case len(inodes) == 0:
+		return faultf(x.start(), "nothing listens at port %s", port)
 	case program == "gophd":
 		return okf("port %s is held by gophd", port)
-	case program == "systemd", program == "":
-		if other = x.otherSocket(ctx, port); other == "" && program == "" {
-			return x.unseen(ctx, port)
-		} else if other == "" {
-			return okf("port %s is held by systemd, for gophd", port)
+	case other == "" && bySystemd:
+		return okf("port %s is held by systemd, for gophd", port)
+	case program == "" && portOf(x.at[0]) != port:
+		return okf("port %s is held; root sees by which program", port)
+	case program == "": // only root sees the process: gophd is recognized by its reply
+		text, err := x.ask(ctx, "robots.txt")
+		if err == nil && bytes.HasPrefix(text, []byte(madeByGophd)) {
+			return okf("port %s is held by gophd", port)
 		}
-		program = "systemd, for " + other
-	case service == "":
+		return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"),
+			"port %s is held by another program than gophd; root sees by which", port)
+	case other == "":
 		return faultf(diag.Command("kill", pid),
 			"port %s is held by %s, which no unit has started", port, program)
 	}
+
+	// Let gophd have the port, or give it another one.
+	f := Finding{Text: fmt.Sprintf("port %s is held by %s", port, program)}
 	name := strings.TrimSuffix(strings.TrimSuffix(other, ".service"), ".socket")
-	units := []string{other}
+	if !x.underSystemd() {
+		service := func(name, verb string) string { return diag.Command("rc-service", name, verb) }
+		f.Type = then(service(name, "stop"), service("gophd", "start"))
+		f.Back = then(service("gophd", "stop"), service(name, "start"))
+		f.Both = then(diag.Command("echo", "GOPHD_LISTEN=:7070")+" >>"+openrcFile,
+			service("gophd", "start"))
+		return []Finding{f}
+	}
+	disable := []string{"systemctl", "disable", "--now", other}
 	for _, more := range []string{name + ".socket", name + ".service"} {
 		out, _ := x.command(ctx, "systemctl", "show", "--value", "-p", "LoadState", more)
 		if more != other && strings.TrimSpace(string(out)) == "loaded" {
-			units = append(units, more)
+			disable = append(disable, more)
 		}
 	}
-	f := Finding{
-		Text: fmt.Sprintf("port %s is held by %s", port, program),
-		Type: diag.Command(append([]string{"systemctl", "disable", "--now"}, units...)...) +
-			" && " + enableGophd,
-		Back: diag.Command("systemctl", "disable", "--now", "gophd.socket", "gophd.service") +
-			" && " + diag.Command("systemctl", "enable", "--now", other),
-		Both: diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d") + " && " +
-			diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf",
-				"/etc/systemd/system/gophd.socket.d/") +
-			" && " + diag.Command("systemctl", "daemon-reload") + " && " + enableGophd,
-	}
-	if !x.underSystemd() {
-		f.Type = diag.Command("rc-service", name, "stop") + " && " +
-			diag.Command("rc-service", "gophd", "start")
-		f.Back = diag.Command("rc-service", "gophd", "stop") + " && " +
-			diag.Command("rc-service", name, "start")
-		f.Both = diag.Command("echo", "GOPHD_LISTEN=:7070") + " >>" + openrcFile + " && " +
-			diag.Command("rc-service", "gophd", "start")
-	}
+	f.Type = then(diag.Command(disable...), enableGophd)
+	f.Back = then(diag.Command("systemctl", "disable", "--now", "gophd.socket", "gophd.service"),
+		diag.Command("systemctl", "enable", "--now", other))
+	f.Both = then(diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d"),
+		diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf",
+			"/etc/systemd/system/gophd.socket.d/"), daemonReload, enableGophd)
 	return []Finding{f}
 }
 

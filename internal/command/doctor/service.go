@@ -16,6 +16,12 @@ import (
 	"github.com/gophd/gophd/internal/process/systemd"
 )
 
+// The commands of systemd that several faults need.
+var (
+	daemonReload = diag.Command("systemctl", "daemon-reload")
+	enableGophd  = diag.Command("systemctl", "enable", "--now", "gophd.socket")
+)
+
 // unitNames are the units of the package: the service, its socket, those of the fronts.
 var unitNames = []string{"gophd.service", "gophd.socket", "gophd-gemini.socket",
 	"gophd-spartan.socket", "gophd-nex.socket", "gophd-finger.socket"}
@@ -70,9 +76,8 @@ func (x *examination) loaded(context.Context) (all []Finding) {
 	case !x.underSystemd() && x.exists(openrcFile):
 		return okf("%s, for OpenRC", openrcFile)
 	case !x.underSystemd() && x.exists("/usr/local/share/gophd/systemd/gophd.service"):
-		return faultf(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service",
-			"/usr/local/share/gophd/systemd/gophd.socket",
-			"/etc/systemd/system/")+" && "+diag.Command("systemctl", "daemon-reload"),
+		return faultf(then(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service",
+			"/usr/local/share/gophd/systemd/gophd.socket", "/etc/systemd/system/"), daemonReload),
 			"there is no gophd.service; gophd doctor DIR examines a gophd without one")
 	case !x.underSystemd():
 		return faultf(diag.Command("sudo", "make", "install"),
@@ -83,10 +88,10 @@ func (x *examination) loaded(context.Context) (all []Finding) {
 		unit := x.units[name]
 		switch unit["LoadState"] {
 		case "masked":
-			all = append(all, faultf(diag.Command("systemctl", "unmask", name)+" && "+x.restart(),
+			all = append(all, restartf(diag.Command("systemctl", "unmask", name),
 				"%s is masked: systemd does not start it", name)...)
 		case "bad-setting", "error":
-			all = append(all, faultf(x.mendUnit(unit), "systemd does not load %s: %s", name,
+			all = append(all, restartf(x.mendUnit(unit), "systemd does not load %s: %s", name,
 				unit["LoadError"])...)
 		}
 		added, _ := filepath.Glob(x.onMachine("/etc/systemd/system/" + name + ".d/*.conf"))
@@ -99,7 +104,7 @@ func (x *examination) loaded(context.Context) (all []Finding) {
 		}
 	}
 	if reload != "" {
-		all = append(all, faultf(diag.Command("systemctl", "daemon-reload")+" && "+x.restart(),
+		all = append(all, restartf(daemonReload,
 			"%s was changed, and systemd has not read it again", reload)...)
 	}
 	if all != nil {
@@ -120,15 +125,14 @@ func (x *examination) loaded(context.Context) (all []Finding) {
 // mendUnit returns the command for a unit that systemd does not load. The usual mistake is
 // a drop-in whose ExecStart= adds a second command: an empty one before it removes the first.
 func (x *examination) mendUnit(unit properties) string {
-	reload := diag.Command("systemctl", "daemon-reload") + " && " + x.restart()
 	for file := range strings.FieldsSeq(unit["DropInPaths"]) {
 		starts := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindStringSubmatch(x.read(file))
 		if starts != nil && strings.TrimSpace(starts[1]) != "" {
-			return diag.Command("sed", "-i", `0,/^ExecStart=./s//ExecStart=\n&/`, file) +
-				" && " + reload
+			return then(diag.Command("sed", "-i", `0,/^ExecStart=./s//ExecStart=\n&/`, file),
+				daemonReload)
 		}
 	}
-	return diag.Command("systemctl", "revert", unit["Id"]) + " && " + reload
+	return then(diag.Command("systemctl", "revert", unit["Id"]), daemonReload)
 }
 
 // service reports the sockets of fronts that do not listen, and a service that has failed,
@@ -140,7 +144,7 @@ func (x *examination) service(ctx context.Context) (all []Finding) {
 	for _, name := range unitNames[2:] {
 		unit := x.units[name]
 		if unit["UnitFileState"] == "enabled" && unit["ActiveState"] != "active" {
-			all = append(all, faultf(x.restart(), "%s is enabled and does not listen: it is %s",
+			all = append(all, restartf("", "%s is enabled and does not listen: it is %s",
 				name, unit["ActiveState"])...)
 		}
 	}
@@ -160,7 +164,7 @@ func (x *examination) service(ctx context.Context) (all []Finding) {
 			text += " (hint: " + hint + ")"
 		}
 	}
-	return append(all, faultf(x.restart(), "%s", text)...)
+	return append(all, restartf("", "%s", text)...)
 }
 
 // lastError returns the last error of the service in the journal, with its hint.
@@ -242,10 +246,10 @@ func unquoted(line string) (words []string) {
 
 // file is the file of the settings.
 func (x *examination) file() string {
-	if !x.underSystemd() && !x.inUnit() {
-		return openrcFile
+	if x.underSystemd() || x.AsService {
+		return settingsFile
 	}
-	return settingsFile
+	return openrcFile
 }
 
 // settings reports lines that set nothing, and settings with which gophd would not start.
@@ -267,10 +271,11 @@ func (x *examination) settings(context.Context) (all []Finding) {
 	if errors.As(err, &e) && e.Hint != "" {
 		text += "; " + e.Hint
 	}
-	if x.Settings == nil {
-		command = x.mend(err.Error(), text)
-	} else if name, ok := strings.CutPrefix(err.Error(), "unknown variable "); ok {
+	if name, ok := strings.CutPrefix(err.Error(), "unknown variable "); ok {
 		command = diag.Command("unset", name)
+	}
+	if x.Settings == nil {
+		return append(all, restartf(x.mend(err.Error(), text), "%s", text)...)
 	}
 	return append(all, faultf(command, "%s", text)...)
 }
@@ -284,9 +289,8 @@ func (x *examination) ignored() (all []Finding) {
 			shell || s.valid() && s.name == name {
 			continue
 		}
-		mend := diag.Command("sed", "-i", fmt.Sprintf(`%ds/^[^=]*=[[:space:]]*/%s=/`, s.line, name),
-			x.file()) + " && " + x.restart()
-		all = append(all, faultf(mend, "%s:%d: %s= sets nothing: a line is %s=VALUE", x.file(),
+		mend := x.sed(fmt.Sprintf(`%ds/^[^=]*=[[:space:]]*/%s=/`, s.line, name))
+		all = append(all, restartf(mend, "%s:%d: %s= sets nothing: a line is %s=VALUE", x.file(),
 			s.line, s.name, name)...)
 	}
 	return all
@@ -312,16 +316,14 @@ func (x *examination) mend(message, hint string) string {
 	return "${EDITOR:-vi} " + x.file()
 }
 
-// sed is the command that changes the settings and starts the server again.
+// sed is the command that changes the settings.
 func (x *examination) sed(script string) string {
-	return diag.Command("sed", "-i", script, x.file()) + " && " + x.restart()
+	return diag.Command("sed", "-i", script, x.file())
 }
 
 // restart is the command that starts the server again, also after it has failed.
 func (x *examination) restart() string {
 	switch {
-	case x.AsService:
-		return restartLater
 	case x.Settings != nil && len(x.at) > 0 && len(x.listeners(portOf(x.at[0]))) == 0:
 		return x.start()
 	case x.Settings != nil:
@@ -336,17 +338,25 @@ func (x *examination) restart() string {
 		}
 	}
 	units = append(units, "gophd.service")
-	reset := diag.Command(append([]string{"systemctl", "reset-failed"}, units...)...) + "; "
+	systemctl := func(verb string) string {
+		return diag.Command(append([]string{"systemctl", verb}, units...)...)
+	}
 	if len(units) == 2 {
-		return reset + diag.Command(append([]string{"systemctl", "restart"}, units...)...)
+		return systemctl("reset-failed") + "; " + systemctl("restart")
 	}
 	// A socket does not start while the service runs.
-	return reset + diag.Command(append([]string{"systemctl", "stop"}, units...)...) + "; " +
-		diag.Command(append([]string{"systemctl", "start"}, units...)...)
+	return systemctl("reset-failed") + "; " + systemctl("stop") + "; " + systemctl("start")
 }
 
-// start is the command that starts a server without a unit.
+// start is the command that starts a server that does not run.
 func (x *examination) start() string {
+	switch {
+	case x.underSystemd():
+		return diag.Command("systemctl", "reset-failed", "gophd.service", "gophd.socket") + "; " +
+			enableGophd
+	case x.Settings == nil && x.exists(openrcFile):
+		return diag.Command("rc-service", "gophd", "start")
+	}
 	return diag.Command(append([]string{"gophd"}, x.Args...)...)
 }
 
@@ -361,32 +371,29 @@ func (x *examination) reload() string {
 	return diag.Command("systemctl", "reload", "gophd")
 }
 
-// allowed reports settings that the unit does not allow.
+// allowed reports addresses of flags at which the unit does not let gophd listen.
 func (x *examination) allowed(context.Context) (all []Finding) {
-	if !x.underSystemd() {
+	switch {
+	case !x.underSystemd():
 		return nil
+	case !x.unit().yes("PrivateNetwork"):
+		return okf("the unit allows what the settings require")
 	}
-	if x.unit().yes("PrivateNetwork") {
-		for flag, addrs := range map[string][]string{
-			"listen":  x.flags.Listen,
-			"metrics": {x.flags.Metrics},
-		} {
-			if addr := strings.Join(addrs, ", "); addr != "" {
-				all = append(all, faultf(systemd.Activate(flag),
-					"the unit has no network of its own, so gophd cannot listen at %s (-%s)",
-					addr, flag)...)
-			}
+	for _, f := range x.listenFlags() {
+		if f.name == "listen" || f.name == "metrics" {
+			all = append(all, faultf(systemd.Activate(f.name),
+				"the unit has no network of its own, so gophd cannot listen at %s (-%s)",
+				f.addr, f.name)...)
+			continue
 		}
-		for _, front := range x.frontFlags() {
-			socket := "gophd-" + front.name + ".socket"
-			mend := diag.Command("sed", "-i", "s/^"+daemon.Variable(front.name)+"=/#&/",
-				settingsFile) + " && " + diag.Command("systemctl", "enable", socket) +
-				" && " + diag.Command("systemctl", "stop", "gophd.socket", "gophd.service") +
-				" && " + diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service")
-			all = append(all, faultf(mend,
-				"the unit has no network of its own, so gophd cannot listen at %s: %s does",
-				front.addr, socket)...)
-		}
+		socket := "gophd-" + f.name + ".socket"
+		mend := then(x.sed("s/^"+daemon.Variable(f.name)+"=/#&/"),
+			diag.Command("systemctl", "enable", socket),
+			diag.Command("systemctl", "stop", "gophd.socket", "gophd.service"),
+			diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service"))
+		all = append(all, faultf(mend,
+			"the unit has no network of its own, so gophd cannot listen at %s: %s does",
+			f.addr, socket)...)
 	}
 	if all == nil {
 		return okf("the unit allows what the settings require")

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +36,7 @@ func (x *examination) seen(check string) (all []Finding) {
 	return all
 }
 
-// look examines the disk with the rights of this process.
+// look examines the disk with the rights of this process, or of the account that it becomes.
 func (d *Doctor) look(ctx context.Context) sight {
 	x := d.begin(ctx)
 	if d.AsService {
@@ -59,6 +56,12 @@ func (d *Doctor) look(ctx context.Context) sight {
 	if err != nil {
 		return x.sight // settings reports the cause
 	}
+	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && d.AsService && os.Geteuid() == 0 {
+		if err := u.Become(); err != nil {
+			add("account", unknownf("%v", err))
+			return x.sight
+		}
+	}
 	conf.Users, conf.Capsules = x.onMachine(conf.Users), x.onMachine(conf.Capsules)
 	for name, dir := range conf.Mounts {
 		conf.Mounts[name] = x.onMachine(dir)
@@ -77,7 +80,7 @@ func (d *Doctor) look(ctx context.Context) sight {
 				return "/" + strings.TrimPrefix(strings.TrimPrefix(at(label), x.Machine), "/")
 			}
 			add("annotations", x.annotations(v, path))
-			add("content", x.content(found, at, path))
+			add("content", x.content(found, path))
 			for _, name := range v.Trees() {
 				if strings.HasPrefix(name, "~") {
 					x.sight.Users++
@@ -88,8 +91,7 @@ func (d *Doctor) look(ctx context.Context) sight {
 			x.newest(v)
 		})
 	if err != nil && !slices.ContainsFunc(x.sight.Findings, isFault) {
-		add("annotations", faultf(x.restart(), "the tree cannot be read: %v",
-			exit.Root(x.flags.Root, err)))
+		add("annotations", restartf("", "the tree cannot be read: %v", exit.Root(x.flags.Root, err)))
 	}
 	return x.sight
 }
@@ -100,136 +102,90 @@ func (x *examination) preconditions(add func(check string, list []Finding)) {
 	if x.failed != nil || err != nil {
 		return // settings reports the cause
 	}
-	tested := map[string]bool{}
-	place := daemon.Place{Machine: x.Machine}
-	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && os.Geteuid() == 0 {
-		place.Account = &u
-	} else if err == nil && u.UID != os.Getuid() {
+	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && x.Settings != nil &&
+		os.Geteuid() != 0 && u.UID != os.Geteuid() {
 		command := diag.Command("sudo") + " " + x.start()
-		if x.Settings == nil {
-			command = x.mend("-user", "")
+		if x.managed() {
+			command = x.set(map[string]string{"user": ""})
 		}
-		add("account", faultf(command,
-			"the server has the account with uid %d: it cannot become %s",
-			os.Getuid(), x.flags.User))
-		tested["account"+x.flags.User] = true
+		all := faultf(command, "the server has the account with uid %d: it cannot become %s",
+			os.Getuid(), x.flags.User)
+		all[0].Restart = x.managed()
+		add("account", all)
 	}
-	for _, p := range settings.Preconditions(place) {
-		name := map[string]string{"certificate": "keys"}[p.Name]
-		name = cmp.Or(name, p.Name)
+	for _, p := range settings.Preconditions(x.Machine) {
+		err := p.Test()
 		var e *exit.CommandError
-		switch err := p.Test(); {
-		case errors.As(err, &e):
-			if p.Name == "account" && !x.AsService && (x.Settings == nil || p.Warn) {
-				continue // of this process, which is not the server
+		switch {
+		case err == nil && p.What != "":
+			add(p.Name, okf("%s", p.What))
+		case err == nil:
+		case p.Name == "account" && !x.AsService && (x.Settings == nil || p.Warn): // of this process, which is not the server
+		case !errors.As(err, &e):
+			add(p.Name, restartf("", "%v", err))
+		default:
+			command := e.Mend
+			if e.Set != nil {
+				command = then(command, x.set(e.Set))
 			}
-			mend := cmp.Or(x.mendPrecondition(p), e.Mend, diag.Command("gophd", "check-config"))
-			if x.inUnit() && !strings.Contains(mend, "systemctl") &&
-				!strings.Contains(mend, restartLater) {
-				mend += " && " + x.restart()
+			if p.Name == "programs" {
+				command = x.starts(p.What)
 			}
-			add(name, faultf(mend, "%v", err))
-		case err != nil:
-			add(name, faultf(x.restart(), "%v", err))
-		case p.What != "" && !tested[name+p.What]:
-			add(name, okf("%s", p.What))
+			all := faultf(cmp.Or(command, diag.Command("gophd", "check-config")), "%v", err)
+			all[0].Restart = x.managed() && !strings.Contains(command, "systemctl")
+			add(p.Name, all)
 		}
-		tested[name+p.What] = true
 	}
 }
 
-// mendPrecondition is the command for a fault where doctor knows more than the daemon.
-func (x *examination) mendPrecondition(p daemon.Precondition) string {
-	switch info, err := os.Stat(x.onMachine(p.What)); {
-	case p.Name == "directories" && strings.HasPrefix(p.What, "~"):
-		root := filepath.Join("/srv", strings.TrimLeft(p.What, "~/")) // a service has no shell, and its account no home
-		return diag.Command("gophd", "init", "--", root) + "; " +
-			x.sed(fmt.Sprintf("s|^GOPHD_ROOT=.*|GOPHD_ROOT=%s|", root))
-	case p.Name == "directories" && err == nil && !info.IsDir():
-		return diag.Command("mv", "--", p.What, p.What+".old") + " && " +
-			diag.Command("gophd", "init", "--", p.What)
-	case p.Name == "directories" && (errors.Is(err, fs.ErrNotExist) || p.Warn):
-		return diag.Command("gophd", "init", "--", p.What)
-	case p.Name == "account":
-		return diag.Command(append([]string{"gophd", "-user", x.account()}, x.Args...)...)
-	case p.Name == "outside":
-		return x.moveOut(p.What)
-	case p.Name == "certificate":
-		return x.mendKeys(p.What)
-	case p.Usual != "" && x.inUnit() && !strings.HasPrefix(p.What, path.Dir(p.Usual)):
-		return x.sed(fmt.Sprintf("s|^%s=.*|%[1]s=%s|", daemon.Variable(p.Flag), p.Usual))
-	case p.Name == "programs":
-		return x.starts(p.What)
-	}
-	return ""
+// managed reports whether the server is a service, whose settings are in a file.
+func (x *examination) managed() bool {
+	return x.Settings == nil || x.AsService && systemd.InUnit()
 }
 
-// moveOut is the command that moves a file of gophd itself out of the served directories, and
-// changes the setting that names it.
-func (x *examination) moveOut(file string) string {
-	to := x.private()
-	if x.inUnit() {
-		to = "/var/lib/gophd"
-	}
-	moved := map[string]string{path.Clean(file): path.Join(to, path.Base(file)), path.Dir(file): to} // as a flag names it
-	words := []string{"mv", "--"}
-	for _, name := range []string{file, strings.TrimSuffix(file, ".key") + ".crt", file + "-wal",
-		file + "-shm"} {
-		if x.exists(name) && !slices.Contains(words, name) {
-			words = append(words, name)
-		}
-	}
-	command := diag.Command("mkdir", "-p", "-m", "700", "--", to) + " && "
-	if len(words) > 2 {
-		command += diag.Command(append(words, to)...) + " && "
-	}
-	if x.inUnit() {
-		var script []string
-		for from, name := range moved {
-			script = append(script, fmt.Sprintf("s|=%s/*$|=%s|", from, name))
-		}
-		slices.Sort(script)
-		return command + x.sed(strings.Join(script, "; "))
-	}
+// set returns the command that changes flags, "" for one to leave out: in the file of the
+// settings, or on the command line of a server without a unit.
+func (x *examination) set(values map[string]string) string {
 	args := slices.Clone(x.Args)
-	for i, arg := range args[:max(0, len(args)-1)] { // the last is the root
-		args[i] = cmp.Or(moved[path.Clean(arg)], arg)
+	words := []string{"gophd"}
+	script := []string{"sed", "-i"}
+	for _, flag := range slices.Sorted(maps.Keys(values)) {
+		name, value := daemon.Variable(flag), values[flag]
+		script = append(script, "-e", "s/^"+name+"=/#&/")
+		if i := slices.Index(args, "-"+flag); i >= 0 {
+			args = slices.Delete(args, i, i+2)
+		}
+		if value != "" {
+			script = append(script, "-e", "$a"+name+"="+value)
+			words = append(words, "-"+flag, value)
+		}
 	}
-	return command + diag.Command(append([]string{"gophd"}, args...)...)
+	if x.managed() {
+		return diag.Command(append(script, x.file())...)
+	}
+	return diag.Command(append(words, args...)...)
 }
 
-// mendKeys is the command for a certificate or key that cannot be used: to hand them over to
-// the unit, to let the account read them, or to let gophd make a certificate.
-func (x *examination) mendKeys(cert string) string {
-	i := slices.Index(x.flags.TLSCert, cert)
-	if i < 0 {
-		return x.selfSigned()
+// ownPair returns the options of certificates that gophd makes, in place of others.
+func (x *examination) ownPair() map[string]string {
+	dir := "/var/lib/gophd"
+	if !x.managed() {
+		dir = x.private()
 	}
-	key := x.flags.TLSKey[i]
-	switch _, err := tls.LoadX509KeyPair(x.onMachine(cert), x.onMachine(key)); {
-	case errors.Is(err, fs.ErrPermission) && x.inUnit():
-		return diag.Command("install", "-d", "-m", "700", "/etc/credstore") + " && " +
-			diag.Command("install", "-m", "600", "--", cert, "/etc/credstore/gophd.crt") +
-			" && " + diag.Command("install", "-m", "600", "--", key, "/etc/credstore/gophd.key") +
-			" && " + x.sed("s|^GOPHD_TLS_CERT=.*|GOPHD_TLS_CERT="+credentials+
-			"gophd.crt|; s|^GOPHD_TLS_KEY=.*|GOPHD_TLS_KEY="+credentials+"gophd.key|")
-	case errors.Is(err, fs.ErrPermission):
-		return diag.Command("chgrp", x.account(), "--", cert, key) + " && " +
-			diag.Command("chmod", "g+r", "--", cert, key)
+	return map[string]string{
+		"tls-cert":        "",
+		"tls-key":         "",
+		"tls-self-signed": dir,
 	}
-	return x.selfSigned()
 }
 
-// inUnit reports whether this process has the namespaces of a unit.
-func (x *examination) inUnit() bool { return x.AsService && systemd.InUnit() }
-
-// selfSigned is the command that replaces a certificate that cannot be used: by that of
-// certbot for the host, if there is one, else by one that gophd makes.
-func (x *examination) selfSigned() string {
-	if x.Settings != nil && !x.inUnit() {
-		return diag.Command("gophd", "-tls-self-signed", x.private(), x.flags.Root)
+// private is a directory beside the root, for what must not be served.
+func (x *examination) private() string {
+	root := x.flags.Root
+	if abs, err := filepath.Abs(root); err == nil {
+		root = abs
 	}
-	return x.sed(`s/^GOPHD_TLS_CERT=/#&/; s/^GOPHD_TLS_KEY=/#&/; $aGOPHD_TLS_SELF_SIGNED=/var/lib/gophd`)
+	return root + "-private"
 }
 
 // starts is the command that makes a socket: of the unit that has it, if there is one.
@@ -287,8 +243,7 @@ func (x *examination) annotations(v *site.View, path func(label string) string) 
 
 // content reports what gophd check has found of files that the account of the server cannot
 // read, and of private keys. What keeps homes from being served is noted.
-func (x *examination) content(found *check.Outcome, at,
-	path func(label string) string) (all []Finding) {
+func (x *examination) content(found *check.Outcome, path func(label string) string) (all []Finding) {
 	x.sight.Homes = map[string]Finding{}
 	note := ""
 	for _, d := range found.Findings {
@@ -296,23 +251,22 @@ func (x *examination) content(found *check.Outcome, at,
 		message := strings.ReplaceAll(strings.Replace(d.Message, "this user",
 			"the account of the server", 1), x.Machine, "")
 		mend := strings.ReplaceAll(d.Hint, x.Machine, "")
-		user, isTop := strings.CutPrefix(strings.TrimPrefix(d.File, "gemini="), "~")
-		isTop = isTop && !strings.Contains(user, "/")
-		switch {
+		home, ofGemini := strings.CutPrefix(d.File, "gemini=")
+		pattern := x.flags.Users
+		if ofGemini {
+			pattern = x.flags.UsersGemini
+		}
+		switch user, isHome := strings.CutPrefix(home, "~"); {
 		case d.Code == check.CodeKey:
-			move := diag.Command("mkdir", "-p", "-m", "700", "--", x.private()) + " && " +
-				diag.Command("mv", "--", file, x.private())
+			move := then(diag.Command("mkdir", "-p", "-m", "700", "--", x.private()),
+				diag.Command("mv", "--", file, x.private()))
 			all = append(all, faultf(move,
 				"everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)...)
 		case d.Code != check.CodeRead:
-		case d.Hint == "" || self.Access(at(d.File), sandbox.MayRead|sandbox.MayEnter) == nil: // about files in it, which may be closed on purpose
+		case d.Hint == "" || self.Access(x.onMachine(file), sandbox.MayRead|sandbox.MayEnter) == nil: // about files in it, which may be closed on purpose
 			note = "; " + file + ": " + message
-		case isTop && user == d.File[1:]:
-			x.sight.Homes[strings.Replace(x.flags.Users, "*", user, 1)] = faultf(mend,
-				"%s", message)[0]
-		case isTop:
-			x.sight.Homes[strings.Replace(x.flags.UsersGemini, "*", user, 1)] = faultf(mend,
-				"%s", message)[0]
+		case isHome && !strings.Contains(user, "/"):
+			x.sight.Homes[strings.Replace(pattern, "*", user, 1)] = faultf(mend, "%s", message)[0]
 		default:
 			all = append(all, faultf(mend, "%s: %s", file, message)...)
 		}

@@ -36,7 +36,11 @@ type CommandError struct {
 	Status int
 	Err    error  // nil: all was printed already
 	Hint   string // what to do; may be empty
-	Mend   string // the command that mends it; "": none does
+
+	// What a program prints in place of the hint: the command that mends it, and then values
+	// of flags, "" for a flag to leave out. Both may be empty.
+	Mend string
+	Set  map[string]string
 }
 
 func (e *CommandError) Error() string {
@@ -135,10 +139,13 @@ func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 		e.Mend = diag.Command("mount", "--", at)
 		e.Hint = e.Mend + ": /etc/fstab has it, and it is not mounted"
 	case errors.Is(err, fs.ErrNotExist):
-		e.Status, e.Mend = Usage, diag.Command("mkdir", "-p", "--", dir)
-		e.Hint = fmt.Sprintf("make it (%s), or name another with %s", e.Mend, flag)
+		e.Status, e.Mend = Usage, diag.Command("gophd", "init", "--", dir)
+		e.Hint = fmt.Sprintf("make it (%s), or name another with %s",
+			diag.Command("mkdir", "-p", "--", dir), flag)
 	case errors.Is(err, syscall.ENOTDIR), isFile(dir):
 		e.Status, e.Hint = Usage, flag+" must name a directory"
+		e.Mend = diag.Command("mv", "--", dir, dir+".old") + " && " +
+			diag.Command("gophd", "init", "--", dir)
 	case errors.Is(err, fs.ErrPermission):
 		abs, _ := filepath.Abs(dir)
 		e.Mend = diag.Command("chmod", "-R", "a+rX", "--", dir)
