@@ -250,7 +250,7 @@ func (c *comparing) one(it menu.Item) error {
 }
 
 func (c *comparing) found(sel string, severity diag.Severity, code, format string, args ...any) {
-	c.find(severity, code, cmp.Or(strings.Trim(sel, "/"), "."), 0, "", format, args...)
+	c.find("", severity, code, cmp.Or(strings.Trim(sel, "/"), "."), 0, "", format, args...)
 }
 
 // compareMenus reports differences of two menus, and follows the old one's links.

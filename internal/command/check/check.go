@@ -134,11 +134,17 @@ type checking struct {
 	linked map[string]bool // what something links, by its label
 	listed map[string]bool // directories that have a menu, by their labels
 
-	result  Outcome
-	seen    map[diag.Diagnostic]bool
-	parts   map[Part]*Part // by tree and owner
-	users   map[int]string // names of owners
-	umnTold bool
+	result Outcome
+	groups map[string]*group
+	parts  map[Part]*Part // by tree and owner
+	users  map[int]string // names of owners
+}
+
+// A group is findings of which only the first is printed.
+type group struct {
+	diag.Diagnostic
+	more   int
+	closed []string // files to open
 }
 
 // begin reads a tree, and makes a host that answers for it in this process. The caller must
@@ -152,7 +158,7 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking,
 		ctx:     ctx,
 		linked:  map[string]bool{},
 		listed:  map[string]bool{},
-		seen:    map[diag.Diagnostic]bool{},
+		groups:  map[string]*group{},
 		parts:   map[Part]*Part{},
 		users:   map[int]string{},
 	}
@@ -190,20 +196,40 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking,
 	return c, func() error { shown(); return end() }, nil
 }
 
-func (c *checking) add(d diag.Diagnostic) {
+// add notes a finding. Of several findings in one scope, the first is printed, and counts the
+// others; a scope that is "" has but one.
+func (c *checking) add(scope string, d diag.Diagnostic) *group {
 	switch d.Code {
 	case menu.CodeProgram, menu.CodeRead, menu.CodeLimit:
 		d.Severity = diag.Error
 	}
-	if !c.seen[d] {
-		c.seen[d] = true
-		c.result.Findings = append(c.result.Findings, d)
+	key := cmp.Or(scope, d.String()+d.Hint)
+	g := c.groups[key]
+	if g == nil {
+		g = &group{Diagnostic: d}
+		c.groups[key] = g
+	} else if scope != "" {
+		g.more++
 	}
+	return g
 }
 
-func (c *checking) find(severity diag.Severity, code, file string, line int, hint,
+// find notes a finding on a file that this front has.
+func (f *front) find(severity diag.Severity, code, name string, line int, hint,
 	format string, args ...any) {
-	c.add(diag.Diagnostic{
+	f.checking.find("", severity, code, f.label(name), line, hint, format, args...)
+}
+
+// several notes a finding that many things in a scope may have, such as a directory.
+func (f *front) several(scope string, severity diag.Severity, code, name string, line int,
+	hint, format string, args ...any) *group {
+	return f.checking.find(f.label(scope)+" "+code+" "+format, severity, code, f.label(name), line,
+		hint, format, args...)
+}
+
+func (c *checking) find(scope string, severity diag.Severity, code, file string, line int, hint,
+	format string, args ...any) *group {
+	return c.add(scope, diag.Diagnostic{
 		Code:     code,
 		Severity: severity,
 		File:     file,
@@ -214,6 +240,15 @@ func (c *checking) find(severity diag.Severity, code, file string, line int, hin
 }
 
 func (c *checking) done() *Outcome {
+	for _, g := range c.groups {
+		if g.more > 0 {
+			g.Message += fmt.Sprintf(" and %d more", g.more)
+		}
+		if g.closed != nil {
+			g.Hint = diag.Command(append([]string{"chmod", "o+r", "--"}, g.closed...)...)
+		}
+		c.result.Findings = append(c.result.Findings, g.Diagnostic)
+	}
 	slices.SortStableFunc(c.result.Findings, diag.Compare)
 	for _, d := range c.result.Findings {
 		part := c.part(d.File)
@@ -231,14 +266,4 @@ func (c *checking) done() *Outcome {
 		c.result.add(p.Amounts)
 	}
 	return &c.result
-}
-
-// names are files that share one finding.
-type names []string
-
-func (s names) String() string {
-	if len(s) == 1 {
-		return s[0]
-	}
-	return fmt.Sprintf("%s and %d more", s[0], len(s)-1)
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"html"
 	"io"
@@ -46,20 +47,10 @@ type link struct {
 	on *front
 }
 
-// like counts similar lines of a map.
-type like struct{ count, first int }
-
-func (l *like) add(number int) {
-	if l.count++; l.count == 1 {
-		l.first = number
-	}
-}
-
 // menu makes a menu, or reads a page of Gemini, as the server does. It notes what is linked,
-// and reports lines of gophermaps that other servers show in another way. It returns the
-// comments of the directory's gophermap.
-func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (m menu.Menu,
-	comments like) {
+// and reports lines of gophermaps that other servers show in another way, comments if asked.
+func (f *front) menu(name string, comments bool,
+	read func(*menu.Builder, context.Context, string) (menu.Menu, error)) menu.Menu {
 	q := answer.Asked{
 		Host:    f.host,
 		Request: f.request(""),
@@ -69,43 +60,32 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 	b := q.Builder()
 	first := len(f.links)
 	b.Linked = func(l menu.Link) { f.links = append(f.links, link{target(l), f}) }
-	headings := map[string]*like{}  // by the map
 	commands := map[string]string{} // by their places
-	dotted := map[string]bool{}
 	b.Line = func(file string, number int, line string) {
 		line = strings.TrimRight(line, " \t")
 		switch {
 		case line == "":
 		case line[0] == '=':
-			commands[fmt.Sprintf("%s:%d", file, number)] = line[1:]
+			commands[diag.Place(file, number)] = line[1:]
 		case line[0] == '#' && menu.IsComment(line):
-			if file == selector.Join(name, "gophermap") {
-				comments.add(number)
+			if comments && file == selector.Join(name, "gophermap") {
+				f.several(file, diag.Warning, codeUMN, file, number, "begin the line with a space",
+					"not shown: # begins a comment; pygopherd shows %q", line)
 			}
 		case line[0] == '#':
-			if headings[file] == nil {
-				headings[file] = &like{}
-			}
-			headings[file].add(number)
+			f.several(file, diag.Notice, menu.CodeText, file, number, "",
+				"shown as text: only one # begins a comment, not %q", line)
 		case strings.Contains(line, "\t/./"), strings.Contains(line, "\t./"):
-			if !dotted[file] {
-				dotted[file] = true
-				f.find(diag.Notice, codeForm, file, number, "",
-					"./ in a link has no effect; menus link the name without it, here and elsewhere in the map")
-			}
+			f.several(file, diag.Notice, codeForm, file, number, "",
+				"./ in a link has no effect; menus link the name without it: %q", line)
 		default:
 			f.mistyped(file, number, line)
 		}
 	}
-	m, err := read(b)
+	m, err := read(b, f.ctx, name)
 	f.listed[f.label(name)] = err == nil
 	if err != nil && len(m.Problems) == 0 {
 		f.find(diag.Error, CodeRead, name, 0, "", "no menu can be made: %v", diag.Cause(err))
-	}
-	for file, h := range headings {
-		f.find(diag.Notice, menu.CodeText, file, h.first, "",
-			"%s with ## shown as text: only one # begins a comment",
-			diag.Count(h.count, "line", "lines"))
 	}
 	for _, d := range m.Problems {
 		linked := slices.ContainsFunc(f.links[first:], func(l link) bool {
@@ -118,7 +98,7 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 			d.Hint = f.scripted(d.File, commands[d.Place()])
 		}
 		d.File = f.label(d.File)
-		f.add(d)
+		f.add("", d)
 	}
 	for _, it := range m.Items {
 		if it.Host == ourHost && !answer.IsInfo(it) {
@@ -128,7 +108,7 @@ func (f *front) menu(name string, read func(*menu.Builder) (menu.Menu, error)) (
 	if m.Gemtext != "" {
 		f.links = f.links[:first] // the page is read by itself
 	}
-	return m, comments
+	return m
 }
 
 // scripted returns a hint for a program that a map runs: for a command with arguments, the
@@ -246,21 +226,21 @@ func (c *checking) follow() {
 		file, line := h.first.on.label(h.first.File), h.first.Line
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
-			c.find(diag.Warning, codeHost, file, line,
+			c.find("", diag.Warning, codeHost, file, line,
 				"leave the host out where a link is to this server",
 				"%s to %s, which is the visitor's own machine",
 				diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own && c.Host == "":
-			c.find(diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", h.name),
+			c.find("", diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", h.name),
 				"%s to %s, probably the name of this server",
 				diag.Count(h.here+h.gone, "link", "links"), h.name)
 		case key == own:
 		case !isHost(h.name):
-			c.find(diag.Warning, codeHost, file, line,
+			c.find("", diag.Warning, codeHost, file, line,
 				"one TAB separates the fields: type and label, selector, host, port",
 				"not a host name: %q", h.name)
 		case h.ours():
-			c.find(diag.Warning, codeHost, file, line,
+			c.find("", diag.Warning, codeHost, file, line,
 				"leave the host out where a link is to this server",
 				"%s to this server under another name, %s",
 				diag.Count(h.here, "link", "links"), h.name)
@@ -293,73 +273,76 @@ func isHost(name string) bool {
 		strings.Trim(name, "0123456789") != ""
 }
 
-// link follows a link to this server, and reports why it leads nowhere.
+// link follows a link to this server, and reports what is wrong with it.
 func (f *front) link(l menu.Link) {
 	if strings.HasPrefix(strings.TrimPrefix(l.Selector, "/"), "URL:") ||
 		strings.IndexByte("8T2", l.Type) >= 0 {
 		return
 	}
 	f.found(l.File, l.Selector)
-	find := func(severity diag.Severity, code, hint, format string, args ...any) {
-		f.find(severity, code, l.File, l.Line, hint, format, args...)
+	find := func(severity diag.Severity, code, hint, what string) {
+		f.find(severity, code, l.File, l.Line, hint, "%s %q", what, l.Selector)
 	}
-	switch r := f.ask(l.Selector); r.class {
-	case 0:
+	r := f.ask(l.Selector)
+	switch r.class {
 	case answer.Status: // a program answers
 		return
-	default:
-		if r.empty {
-			find(diag.Notice, codeStub, "", "the file is empty: %q", l.Selector)
-		}
-		isMenu := r.class == answer.Menu
-		if f == f.gopher && (l.Type == menu.TypeMenu || l.Type == menu.TypeText) &&
-			r.class != answer.Moved && isMenu != (l.Type == menu.TypeMenu) {
-			find(diag.Warning, codeForm, fmt.Sprintf("write type %c", r.typ),
-				"a link of type %c to something of another type: %q", l.Type, l.Selector)
-		}
-		// Gemini shows maps, too, and may have another tree at the end of the link.
-		if f == f.gopher && f.gemini.own(nameOf(l.Selector)) && !f.gemini.own(l.File) &&
-			!f.gemini.answers(l.Selector) {
-			find(diag.Warning, codeNowhere, f.gemini.nearest(l.Selector),
-				"over Gemini, nothing is called %q", l.Selector)
+	case 0:
+		if severity, code, hint, why := f.dead(l); code != "" {
+			find(severity, code, hint, why)
 		}
 		return
 	}
+	if r.empty {
+		find(diag.Notice, codeStub, "", "the file is empty:")
+	}
+	isMenu := r.class == answer.Menu
+	if f == f.gopher && (l.Type == menu.TypeMenu || l.Type == menu.TypeText) &&
+		r.class != answer.Moved && isMenu != (l.Type == menu.TypeMenu) {
+		find(diag.Warning, codeForm, fmt.Sprintf("write type %c", r.typ),
+			fmt.Sprintf("a link of type %c to something of another type:", l.Type))
+	}
+	// Gemini shows maps, too, and may have another tree at the end of the link.
+	if f == f.gopher && f.gemini.own(nameOf(l.Selector)) && !f.gemini.own(l.File) &&
+		!f.gemini.answers(l.Selector) {
+		find(diag.Warning, codeNowhere, f.gemini.nearest(l.Selector),
+			"over Gemini, nothing is called")
+	}
+}
+
+// dead returns why a link to this server has no reply. The code is "" if another finding says so.
+func (f *front) dead(l menu.Link) (severity diag.Severity, code, hint, why string) {
+	const nothing, notServed = "nothing is called", "the target of a link is not served:"
 	onDisk := f.onDisk(l.Selector)
-	switch {
+	isSearch := l.Type == menu.TypeSearch
+	switch near := f.nearest(l.Selector); {
 	case f == f.web && onDisk:
-		find(diag.Warning, codeNowhere, "", "the target of a link is not served: %q", l.Selector)
+		return diag.Warning, codeNowhere, "", notServed
 	case f == f.web:
-		find(diag.Warning, codeNowhere, f.nearest(l.Selector), "nothing is called %q", l.Selector)
+		return diag.Warning, codeNowhere, near, nothing
 	case l.Program || isProgram(l.Selector):
 		sel := l.Selector
 		if !strings.HasPrefix(sel, "/") {
 			sel = path.Join("/", path.Dir(l.File), sel)
 		}
-		find(diag.Error, menu.CodeProgram, runs(rule(sel[1:])),
-			"a link to a program: %q", l.Selector)
-	case l.Type == menu.TypeSearch && strings.Trim(l.Selector, "/") == "search":
-		if !f.Search {
-			find(diag.Warning, codeSearch, "gophd -search",
-				"the search %q is answered only with -search", l.Selector)
-		}
-	case l.Type == menu.TypeSearch && !onDisk: // most likely dead before, too
-		find(diag.Warning, codeSearch, "gophd -search finds texts of the site, at /search",
-			"nothing answers the search %q", l.Selector)
+		return diag.Error, menu.CodeProgram, runs(rule(sel[1:])), "a link to a program:"
+	case isSearch && strings.Trim(l.Selector, "/") == "search" && f.Search:
+		return "", "", "", ""
+	case isSearch && !onDisk: // most likely dead before, too
+		return diag.Warning, codeSearch, "gophd -search finds texts of the site, at /search",
+			"nothing answers the search"
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
-		find(diag.Error, codeName, "link a copy that has another name",
-			"the source of a menu is not shown: %q", l.Selector)
+		return diag.Error, codeName, "link a copy that has another name",
+			"the source of a menu is not shown:"
 	case l.Type != menu.TypeText && f.isScript(l.Selector):
-		find(diag.Error, menu.CodeProgram, runs(rule(nameOf(l.Selector))),
-			"a link to a program, a file that begins with #!: %q", l.Selector)
+		return diag.Error, menu.CodeProgram, runs(rule(nameOf(l.Selector))),
+			"a link to a program, a file that begins with #!:"
 	case onDisk:
-		find(diag.Error, codeName, "", "the target of a link is not served: %q", l.Selector)
+		return diag.Error, codeName, "", notServed
 	case f != f.gopher && f.gopher.answers(l.Selector):
-		find(diag.Warning, codeNowhere, f.nearest(l.Selector), "over %s, nothing is called %q",
-			f.name, l.Selector)
+		return diag.Warning, codeNowhere, near, "over " + f.name + ", " + nothing
 	default:
-		find(diag.Warning, codeNowhere, cmp.Or(elsewhere(l), f.nearest(l.Selector)),
-			"nothing is called %q", l.Selector)
+		return diag.Warning, codeNowhere, cmp.Or(elsewhere(l), near), nothing
 	}
 }
 
@@ -433,7 +416,7 @@ func (f *front) nearest(sel string) string {
 
 // unlinked returns the entries of a directory that no menu and no page links, without those that
 // robots.txt denies and those that clients request by their usual names.
-func (f *front) unlinked(at string, dir *site.Dir) (alone names) {
+func (f *front) unlinked(at string, dir *site.Dir) (alone []string) {
 	if !f.listed[f.label(at)] {
 		return nil
 	}

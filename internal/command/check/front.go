@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
@@ -128,12 +127,6 @@ func (f *front) label(name string) string {
 		return ofGemini + name
 	}
 	return name
-}
-
-// find reports on a file that this front has.
-func (f *front) find(severity diag.Severity, code, name string, line int, hint,
-	format string, args ...any) {
-	f.checking.find(severity, code, f.label(name), line, hint, format, args...)
 }
 
 // labelled returns the front and the name of a label.

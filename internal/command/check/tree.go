@@ -3,13 +3,11 @@ package check
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/answer"
@@ -35,8 +33,7 @@ func Examine(ctx context.Context, dir string, o Options,
 	// Report what nothing links.
 	for _, f := range []*front{c.gopher, c.gemini} {
 		for at, d := range f.snap.Tree.All() {
-			alone := f.unlinked(at, d)
-			if len(alone) == 0 || f != c.gopher && !f.own(at) {
+			if f != c.gopher && !f.own(at) {
 				continue
 			}
 			hint := ""
@@ -45,7 +42,9 @@ func Examine(ctx context.Context, dir string, o Options,
 			}) {
 				hint = "a line * at the end of a gophermap lists what the map does not link"
 			}
-			f.find(diag.Notice, codeUnlinked, at, 0, hint, "no menu or page links %s", alone)
+			for _, name := range f.unlinked(at, d) {
+				f.several(at, diag.Notice, codeUnlinked, at, 0, hint, "no menu or page links %s", name)
+			}
 		}
 	}
 
@@ -54,7 +53,7 @@ func Examine(ctx context.Context, dir string, o Options,
 		if filepath.Base(r.File) == "robots.txt" && r.Severity == diag.Error {
 			r.Severity = diag.Warning // the other server's readers lose nothing by it
 		}
-		c.add(r.Diagnostic)
+		c.add("", r.Diagnostic)
 	}
 	c.result.RobotsBytes = len(c.gopher.snap.Robots)
 	c.done()
@@ -96,33 +95,33 @@ func (f *front) directory(dir string) {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
 		return strings.Compare(a.Name(), b.Name())
 	})
-	var unaskable, sources names
-	var closed []string // files that the server cannot read
 	mapped := false
-	umn := ""
-	gophermap := false
+	umn, gophermap := "", ""
 	for _, e := range entries {
-		name := selector.Join(dir, e.Name())
+		base := e.Name()
+		name := selector.Join(dir, base)
 		if f.tops[name] != "" {
 			continue // another tree, which hides it
 		}
-		switch reason := selector.Refusal(e.Name()); {
-		case e.Name() == ".robots":
+		switch reason := selector.Refusal(base); {
+		case base == ".robots":
 			f.result.Annotations++
 			continue
-		case e.Name() == "robots.txt" && f.tops[dir] != "":
+		case base == "robots.txt" && f.tops[dir] != "":
 			f.result.Annotations++
-		case menu.IsMap(e.Name()),
-			slices.Contains([]string{".names", ".Links", ".cap", ".abstract"}, e.Name()):
+		case menu.IsMap(base):
 			mapped = true
-			if gophermap = gophermap || e.Name() == "gophermap"; !menu.IsMap(e.Name()) {
-				umn = name
+			if base == "gophermap" {
+				gophermap = name
 			}
+		case slices.Contains([]string{".names", ".Links", ".cap", ".abstract"}, base):
+			mapped = true
+			umn = name
 		case reason == selector.Program &&
-			(f.answers("/"+name) || e.Name() == indexName && f.programs.Runs(name)):
-			mapped = mapped || e.Name() == indexName
+			(f.answers("/"+name) || base == indexName && f.programs.Runs(name)):
+			mapped = mapped || base == indexName
 			continue
-		case e.Name() == indexName:
+		case base == indexName:
 			f.find(diag.Error, menu.CodeProgram, name, 0, runs("*.dcgi=SOCKET"),
 				"a program that makes the menu of its directory")
 			continue
@@ -130,52 +129,33 @@ func (f *front) directory(dir string) {
 			f.find(diag.Error, menu.CodeProgram, name, 0, runs(rule(name)),
 				"a program, or a directory of programs, by its name")
 			continue
-		case e.Name()[0] == '.', reason == selector.Source:
+		case base[0] == '.', reason == selector.Source:
 			continue
-		case e.Type().IsRegular() && runElsewhere(e.Name()) && !f.programs.Answers(name):
-			sources = append(sources, strconv.Quote(e.Name()))
+		case e.Type().IsRegular() && runElsewhere(base) && !f.programs.Answers(name):
+			f.several(dir, diag.Warning, codeSource, dir, 0,
+				"move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
+				"sent as text, where some servers run it: %q", base)
 		case reason != "":
-			unaskable = append(unaskable, fmt.Sprintf("%q (%s)", e.Name(), reason))
+			f.several(dir, diag.Error, codeName, dir, 0, "rename the files that clients should find",
+				"no menu can list %q (%s)", base, reason)
 			continue
 		}
-		if f.entry(name, e) {
-			closed = append(closed, name)
-		}
+		f.entry(name, e)
+	}
+	if err != nil {
+		return
 	}
 
-	// Make the menu, and report entries that are not served or not as their author expects.
-	if err == nil {
-		made, comments := f.menu(dir, func(b *menu.Builder) (menu.Menu, error) {
-			return b.Menu(f.ctx, dir)
-		})
-		if mapped || made.Gemtext != "" {
-			f.part(label).Menus++
-		}
-		if gophermap && umn != "" {
-			f.pygopherd(umn, selector.Join(dir, "gophermap"), comments)
-		}
+	// Make the menu. Only pygopherd reads both a gophermap and the files of UMN gopherd, and it
+	// shows lines that begin with #.
+	both := gophermap != "" && umn != ""
+	if both {
+		f.several("", diag.Notice, codeUMN, umn, 0, "put its lines into the gophermap",
+			"not read, because there is a gophermap; pygopherd reads both: %q", path.Base(umn))
 	}
-	if len(unaskable) > 0 {
-		f.find(diag.Error, codeName, dir, 0, "rename the files that clients should find",
-			"no menu can list %s", unaskable)
-	}
-	if len(sources) > 0 {
-		f.find(diag.Warning, codeSource, dir, 0,
-			"move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
-			"sent as text, where some servers run it: %s", sources)
-	}
-	if len(closed) > 0 {
-		open := []string{"chmod", "o+r", "--"}
-		var modes names
-		for _, name := range closed {
-			at := f.view().Path(name)
-			if info, err := files.Stat(at); err == nil {
-				open, modes = append(open, at),
-					append(modes, fmt.Sprintf("%q (%s)", path.Base(name), info.Mode()))
-			}
-		}
-		f.find(diag.Error, CodeRead, dir, 0, diag.Command(open[:min(len(open), 20)]...),
-			"%s cannot read %s", f.who(), modes)
+	made := f.menu(dir, both, (*menu.Builder).Menu)
+	if mapped || made.Gemtext != "" {
+		f.part(label).Menus++
 	}
 }
 
@@ -208,24 +188,8 @@ func rule(name string) string {
 	return "/" + strings.Join(elems, "/") + "=SOCKET"
 }
 
-// pygopherd checks a gophermap beside files of UMN gopherd. Only pygopherd reads both, and it
-// shows lines that begin with #.
-func (f *front) pygopherd(umn, name string, comments like) {
-	if !f.umnTold {
-		f.umnTold = true
-		f.find(diag.Notice, codeUMN, umn, 0, "put its lines into the gophermap",
-			"not read, because there is a gophermap; pygopherd reads both")
-	}
-	if comments.count > 0 {
-		f.find(diag.Warning, codeUMN, name, comments.first, "begin the line with a space",
-			"not shown: # begins a comment; pygopherd shows %s",
-			diag.Count(comments.count, "such line", "such lines"))
-	}
-}
-
-// entry checks a file, a directory or a link, and reports whether it is a file that the
-// server cannot read.
-func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
+// entry checks a file, a directory or a link.
+func (f *front) entry(name string, e fs.DirEntry) {
 	source := menu.IsMap(e.Name()) || e.Name()[0] == '.' // of a menu; no client requests it
 	at := f.view().Path(name)
 	switch {
@@ -246,31 +210,34 @@ func (f *front) entry(name string, e fs.DirEntry) (closed bool) {
 	case e.Type().IsRegular():
 		f.part(f.label(name)).Files++
 		f.owned(name)
-		if f.closed(at, sandbox.MayRead) {
-			return true
+		if info, err := files.Stat(at); f.closed(at, sandbox.MayRead) && err == nil {
+			dir := path.Dir(name)
+			g := f.several(dir, diag.Error, CodeRead, dir, 0, "", "%s cannot read %q (%s)", f.who(),
+				e.Name(), info.Mode())
+			if len(g.closed) < 20 {
+				g.closed = append(g.closed, at)
+			}
+			return
 		}
 		if isKey := f.text(name); isKey {
-			return false
+			return
 		}
 		switch ext := strings.ToLower(path.Ext(name)); {
 		case menu.IsMenuFile(e.Name()):
 			f.part(f.label(name)).Menus++
-			f.menu(name, func(b *menu.Builder) (menu.Menu, error) { return b.Menu(f.ctx, name) })
+			f.menu(name, false, (*menu.Builder).Menu)
 		case ext == ".gmi" || ext == ".gemini":
 			reader := f.gemini
 			if f == f.gopher && f.gemini.own(name) {
 				reader = f.web // Gemini shows another tree in place of this one
 			}
-			reader.menu(name, func(b *menu.Builder) (menu.Menu, error) {
-				return b.Page(f.ctx, name)
-			})
+			reader.menu(name, false, (*menu.Builder).Page)
 		case slices.Contains([]string{".html", ".htm", ".md"}, ext):
 			f.page(name)
 		}
 	default:
 		f.find(diag.Warning, CodeRead, name, 0, "", "not served: neither a file nor a directory")
 	}
-	return false
 }
 
 // text reports a file with a private key, and returns whether it is one. It also reports a text

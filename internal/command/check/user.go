@@ -33,7 +33,7 @@ func (c *checking) reach(root string) {
 	if c.Named {
 		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {
 			if at, mode := c.barrier(dir); at != "" {
-				c.find(diag.Error, CodeRead, at, 0,
+				c.find("", diag.Error, CodeRead, at, 0,
 					"move it to where that user may go, or "+diag.Command("chmod", "o+x", "--", at),
 					"%s cannot enter it (%04o), so it cannot serve %s", c.who(), mode, dir)
 			}
@@ -46,7 +46,7 @@ func (c *checking) reach(root string) {
 		}
 		homes, err := files.List(cmp.Or(above, "/"))
 		if err != nil {
-			c.find(diag.Error, CodeRead, above, 0, "",
+			c.find("", diag.Error, CodeRead, above, 0, "",
 				"the directory of the users cannot be read: %v", diag.Cause(err))
 		}
 		for _, e := range homes {
@@ -77,7 +77,7 @@ func (c *checking) home(label, home, below string) {
 	switch {
 	case uid == 0 && !(c.RootHomes && errors.Is(topErr, fs.ErrPermission)): // no user's, such as lost+found
 	case uid > 0 && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID):
-		c.find(diag.Warning, codeOwner, label, 0,
+		c.find("", diag.Warning, codeOwner, label, 0,
 			diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)),
 			"not served: its owner has uid %d, below -users-min-uid", uid)
 	case topErr == nil && disk.OwnerOf(info) != 0 && uid != disk.OwnerOf(top):
@@ -87,13 +87,13 @@ func (c *checking) home(label, home, below string) {
 				command = diag.Command("chown", "--", c.ownerOf(info), dir) // of a link, it would give away what that leads to
 			}
 		}
-		c.find(diag.Error, codeOwner, label, 0, command,
+		c.find("", diag.Error, codeOwner, label, 0, command,
 			"not served: %s belongs to %s and the home to %s", dir, c.ownerOf(top), c.ownerOf(info))
 	case at == dir:
-		c.find(diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+rx", "--", at),
+		c.find("", diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+rx", "--", at),
 			"%s cannot list %s (%04o)", c.who(), at, mode)
 	case strings.HasPrefix(at, home):
-		c.find(diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+x", "--", at),
+		c.find("", diag.Error, CodeRead, label, 0, diag.Command("chmod", "o+x", "--", at),
 			"%s cannot enter %s (%04o)", c.who(), at, mode)
 	}
 }
