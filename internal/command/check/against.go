@@ -41,17 +41,14 @@ const (
 	maxReply    = 8 << 20
 	replyTime   = 30 * time.Second
 	askedPause  = 250 * time.Millisecond // between requests, unless robots.txt wants more
-	maxPause    = 20 * time.Second       // after a server has refused several requests
-	maxRounds   = 5                      // without an answer
-	maxRefused  = 10                     // requests in a row without an answer end a round
+	maxTries    = 5                      // of one selector that the server does not answer
+	maxRefused  = 3                      // such selectors in a row, after which none is tried
 )
 
 // A comparison sends the same requests to a running server and to gophd.
 type comparison struct {
 	URL  string // gopher://old.example:70/
 	Mine bool   // the server is the user's: its robots.txt and a pause do not matter
-
-	wait func(context.Context, time.Duration) error // if nil, a timer
 }
 
 // A Difference counts differences of one kind in what one owner has in one tree.
@@ -78,9 +75,8 @@ type comparing struct {
 	url   selector.URL
 	front *gopher.Front
 	rules *client.HostRules // nil: every selector may be requested
-	least time.Duration     // between requests
-	pause time.Duration     // now
-	own   map[string]bool   // names of the old server
+	pace  *client.Pace
+	own   map[string]bool // names of the old server
 
 	queue  []menu.Item
 	known  map[string]bool
@@ -97,10 +93,6 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		return nil, err
 	}
 	u.Port = cmp.Or(u.Port, selector.DefaultPort)
-	if with.wait == nil {
-		with.wait = ask.Sleep
-	}
-
 	base, stop, err := begin(ctx, dir, "comparing with "+with.URL, o)
 	if err != nil {
 		return nil, err
@@ -110,14 +102,14 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		comparison: with,
 		url:        u,
 		front:      &gopher.Front{Host: base.host},
-		own:        map[string]bool{strings.ToLower(u.Host): true},
-		known:      map[string]bool{},
-		gone:       map[string]bool{},
-		absent:     map[string]string{},
-		less:       map[string][]menu.Item{},
-	}
-	if o.Host != "" {
-		c.own[strings.ToLower(o.Host)] = true
+		own: map[string]bool{
+			strings.ToLower(u.Host):                 true,
+			strings.ToLower(cmp.Or(o.Host, u.Host)): true,
+		},
+		known:  map[string]bool{},
+		gone:   map[string]bool{},
+		absent: map[string]string{},
+		less:   map[string][]menu.Item{},
 	}
 
 	// Follow the old server's links.
@@ -139,27 +131,30 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		}
 	}
 	r := c.done()
-	r.Asked, r.Silent, r.Classes = int(c.checked.Load()), len(c.queue), c.classes(r.Findings)
+	r.Asked = int(c.checked.Load())
+	for _, p := range r.Parts {
+		for _, code := range slices.Sorted(maps.Keys(p.codes)) {
+			r.Classes = append(r.Classes, Difference{p.Tree, p.Owner, code, p.codes[code]})
+		}
+	}
 	return r, stop()
 }
 
 // readRules reads the old server's robots.txt.
 func (c *comparing) readRules() error {
 	if c.Mine {
+		c.pace = &client.Pace{}
+		c.pace.SetMin(time.Nanosecond)
 		return nil
 	}
-	rules, err := (&client.Client{Agent: "gophd-check"}).Get(c.ctx, c.URL)
+	rules, err := (&client.Client{Agent: "gophd-check", MinDelay: askedPause}).Get(c.ctx, c.URL)
 	if err != nil {
 		return err
 	}
 	if rules.Access == client.Unreachable {
 		return fmt.Errorf("%s: %w", c.URL, rules.Err)
 	}
-	c.rules, c.least = rules, askedPause
-	if delay, ok := rules.CrawlDelay(); ok {
-		c.least = max(c.least, delay)
-	}
-	c.pause = c.least
+	c.rules, c.pace = rules, rules.Pace
 	return nil
 }
 
@@ -179,33 +174,25 @@ func (c *comparing) enqueue(links ...menu.Item) {
 	}
 }
 
-// all requests everything in the queue. What the server does not answer is requested
-// again in the next round, after all else, until several rounds bring nothing.
+// all requests everything in the queue. Once the server answers no selector of several in a row,
+// it does not try the rest.
 func (c *comparing) all() error {
 	var silent *unanswered
-	for idle := 0; len(c.queue) > 0 && idle < maxRounds; idle++ {
-		var later []menu.Item
-		for len(c.queue) > 0 && len(later) < maxRefused {
-			it := c.queue[0]
-			c.queue = c.queue[1:]
+	for refused := 0; len(c.queue) > 0; {
+		it := c.queue[0]
+		c.queue = c.queue[1:]
+		if refused < maxRefused {
 			err := c.one(it)
-			switch {
-			case errors.As(err, &silent):
-				later = append(later, it)
-			case err != nil:
-				return err
-			default:
-				idle = 0
-				c.queue = append(c.queue, later...)
-				later = nil
+			if err == nil {
+				refused = 0
+				continue
 			}
+			if !errors.As(err, &silent) || it.Selector == c.url.Selector {
+				return fmt.Errorf("%s does not answer: %w", c.URL, err)
+			}
+			refused++
 		}
-		c.queue = append(c.queue, later...)
-	}
-	for _, it := range c.queue {
-		if it.Selector == c.url.Selector {
-			return fmt.Errorf("%s does not answer: %w", c.URL, silent.error)
-		}
+		c.result.Silent++
 		c.found(it.Selector, diag.Warning, codeSilent, "not compared: %v", silent.error)
 	}
 	return nil
@@ -282,17 +269,15 @@ func (c *comparing) compareMenus(sel string, old, ours []byte) {
 func (c *comparing) nameItself(root []byte) {
 	counts := map[string]int{}
 	all, best := 0, ""
-	for line := range strings.Lines(string(root)) {
-		it, err := menu.ParseItem(line)
-		if err != nil || it.Type == menu.TypeInfo || it.Type == menu.TypeError ||
-			isURL(it.Selector) {
+	for _, it := range items(root) {
+		if it.Type == menu.TypeInfo || it.Type == menu.TypeError || isURL(it.Selector) {
 			continue
 		}
 		all++
-		if host := strings.ToLower(it.Host); it.Port == c.url.Port {
-			counts[host]++
-			if counts[host] > counts[best] || counts[host] == counts[best] && host < best {
-				best = host
+		if it.Port == c.url.Port {
+			counts[it.Host]++
+			if counts[it.Host] > counts[best] || counts[it.Host] == counts[best] && it.Host < best {
+				best = it.Host
 			}
 		}
 	}
@@ -309,54 +294,58 @@ func isURL(sel string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(sel, "/"), "URL:") || strings.Contains(sel, "://")
 }
 
+// items returns the items of a menu, with hosts in small letters.
+func items(body []byte) (all []menu.Item) {
+	for line := range strings.Lines(string(body)) {
+		if it, err := menu.ParseItem(line); err == nil {
+			it.Host = strings.ToLower(it.Host)
+			all = append(all, it)
+		}
+	}
+	return all
+}
+
 // parse returns the links of a menu to the server itself, and all its lines of text.
 func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
-	var lines strings.Builder
-	for line := range strings.Lines(string(body)) {
-		it, err := menu.ParseItem(line)
-		if err != nil {
-			continue
-		}
-		host := strings.ToLower(it.Host)
+	for _, it := range items(body) {
 		switch {
 		case it.Type == menu.TypeInfo:
-			lines.WriteString(strings.TrimSpace(it.Label) + "\n")
-		case !c.own[host] || it.Port != c.url.Port && host != strings.ToLower(c.Host):
+			text += strings.TrimSpace(it.Label) + "\n"
+		case !c.own[it.Host] || it.Port != c.url.Port && it.Host != strings.ToLower(c.Host):
 		case isURL(it.Selector), strings.IndexByte("3278T", it.Type) >= 0:
 		default:
 			links = append(links, it)
 		}
 	}
-	return links, strings.TrimSpace(lines.String())
+	return links, strings.TrimSpace(text)
 }
 
-// old requests a selector of the running server. The error is an *unanswered if the server
-// is busy, or sends nothing, unless nothing is what gophd sends.
+// old requests a selector of the running server, again while the server is busy or sends nothing,
+// unless nothing is what gophd sends. Finally the error is an *unanswered.
 func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
-	if c.pause > 0 {
-		if err := c.wait(c.ctx, c.pause); err != nil {
+	for range maxTries {
+		if err := c.pace.Wait(c.ctx); err != nil {
 			return nil, err
 		}
+		ctx, cancel := context.WithTimeout(c.ctx, replyTime)
+		body, err = ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)),
+			c.url.TLS, sel+"\r\n", maxReply)
+		cancel()
+		message, isError := ask.IsError(body)
+		switch {
+		case c.ctx.Err() != nil:
+			return nil, c.ctx.Err()
+		case err != nil && !errors.Is(err, ask.ErrTooLarge):
+		case len(body) == 0 && !mayBeEmpty:
+			err = errors.New("the server closed the connection without a byte")
+		case isError && ask.IsBusy(message):
+			err = fmt.Errorf("the server answers: %q", message)
+		default:
+			c.pace.Answered()
+			return body, nil
+		}
+		c.pace.Refused()
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, replyTime)
-	defer cancel()
-	body, err = ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)),
-		c.url.TLS, sel+"\r\n", maxReply)
-	if c.ctx.Err() != nil {
-		return nil, c.ctx.Err()
-	}
-	message, isError := ask.IsError(body)
-	switch {
-	case err != nil && !errors.Is(err, ask.ErrTooLarge):
-	case len(body) == 0 && !mayBeEmpty:
-		err = errors.New("the server closed the connection without a byte")
-	case isError && ask.IsBusy(message):
-		err = fmt.Errorf("the server answers: %q", message)
-	default:
-		c.pause = max(c.least, c.pause/2)
-		return body, nil
-	}
-	c.pause = min(max(time.Second, 2*c.pause), max(maxPause, c.least))
 	return nil, &unanswered{err}
 }
 
@@ -370,9 +359,6 @@ func (c *comparing) isAbsent(sel string, old []byte) (bool, error) {
 	ext := strings.Clone(path.Ext(sel))
 	if c.absent[ext] == "" {
 		body, err := c.old("/gophd-check-no-such-name"+ext, false)
-		for n := 1; n < maxRounds && errors.As(err, new(*unanswered)); n++ {
-			body, err = c.old("/gophd-check-no-such-name"+ext, false)
-		}
 		if err != nil {
 			return false, err
 		}
@@ -446,23 +432,6 @@ func missing(from, in []menu.Item) (list []menu.Item) {
 func plainText(body []byte) []byte {
 	body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
 	return bytes.TrimRight(bytes.TrimSuffix(body, []byte("\n.\n")), "\n")
-}
-
-// classes counts findings by tree, owner and code.
-func (c *comparing) classes(list []diag.Diagnostic) []Difference {
-	counts := map[Difference]int{}
-	for _, d := range list {
-		p := c.part(d.File)
-		counts[Difference{Tree: p.Tree, Owner: p.Owner, Code: d.Code}]++
-	}
-	all := slices.SortedFunc(maps.Keys(counts), func(a, b Difference) int {
-		return cmp.Or(strings.Compare(a.Tree, b.Tree), strings.Compare(a.Owner, b.Owner),
-			strings.Compare(a.Code, b.Code))
-	})
-	for i, class := range all {
-		all[i].Count = counts[class]
-	}
-	return all
 }
 
 // comparison returns the classes for people.

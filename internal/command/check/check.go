@@ -117,6 +117,8 @@ type Part struct {
 	Owner string `json:"owner"`
 	Amounts
 	Warnings int `json:"warnings"`
+
+	codes map[string]int // of findings
 }
 
 // checking is the state of one check.
@@ -136,8 +138,8 @@ type checking struct {
 
 	result Outcome
 	groups map[string]*group
-	parts  map[Part]*Part // by tree and owner
-	users  map[int]string // names of owners
+	parts  map[[2]string]*Part // by tree and owner
+	users  map[int]string      // names of owners
 }
 
 // A group is findings of which only the first is printed.
@@ -159,7 +161,7 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking,
 		linked:  map[string]bool{},
 		listed:  map[string]bool{},
 		groups:  map[string]*group{},
-		parts:   map[Part]*Part{},
+		parts:   map[[2]string]*Part{},
 		users:   map[int]string{},
 	}
 	if c.site, err = site.Open(dir, o.Site); err != nil {
@@ -252,6 +254,7 @@ func (c *checking) done() *Outcome {
 	slices.SortStableFunc(c.result.Findings, diag.Compare)
 	for _, d := range c.result.Findings {
 		part := c.part(d.File)
+		part.codes[d.Code]++
 		switch d.Severity {
 		case diag.Error:
 			part.Lost++

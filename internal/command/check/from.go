@@ -89,6 +89,20 @@ type optionRow struct {
 	without bool
 }
 
+// socketRows are for the socket unit of any server.
+var socketRows = []optionRow{
+	{
+		options: []string{"ListenStream"},
+		value:   "ADDRESS:PORT",
+		flags:   []string{"-listen", "ADDRESS:PORT"},
+	},
+	{
+		options: []string{"ListenStream"},
+		value:   "PORT",
+		flags:   []string{"-listen", ":PORT"},
+	},
+}
+
 var capitals = regexp.MustCompile(`[A-Z]+`)
 
 // values returns the parts of a value by the row's words in capitals; nil if the row does not
@@ -102,7 +116,7 @@ func (r optionRow) values(value string) map[string]string {
 	}
 	names := capitals.FindAllString(r.value, -1)
 	pattern := capitals.ReplaceAllLiteralString(regexp.QuoteMeta(strings.TrimSuffix(r.value,
-		"/")), "(.+?)")
+		"/")), "(.+)")
 	m := regexp.MustCompile("^" + pattern + "$").FindStringSubmatch(strings.TrimSuffix(value, "/"))
 	if m == nil {
 		return nil
@@ -114,19 +128,18 @@ func (r optionRow) values(value string) map[string]string {
 	return found
 }
 
-// A move collects the flags of gophd that replace an old server's options.
+// A move collects what replaces an old server's options.
 type move struct {
-	server *former
-	values map[string]string // of words in capitals
-	flags  []template        // in the order of the old options
-	notes  []string          // what is to be read
-	doubts []string          // what was not understood
+	server  *former
+	matches []match  // in the order of the old options
+	notes   []string // what is to be read
+	doubts  []string // what was not understood
 }
 
-// template is a flag whose value has words in capitals.
-type template struct {
-	flag, value string
-	values      map[string]string // of the option; other options have the rest
+// A match is a row for an option, with the values of its words in capitals.
+type match struct {
+	row    optionRow
+	values map[string]string
 }
 
 // maxConf bounds a configuration, in bytes.
@@ -157,7 +170,7 @@ func translate(name, file string) (text string, understood bool, err error) {
 			Hint:   fmt.Sprintf("-from takes the configuration of %s, its unit, or the script that starts it", s.name),
 		}
 	}
-	m := &move{server: s, values: map[string]string{}}
+	m := &move{server: s}
 	m.all(path.Base(file), r)
 	if !named {
 		m.doubt(path.Base(file), "the file does not name "+s.name+": are these its options?")
@@ -194,7 +207,7 @@ func (m *move) all(file string, given reading) {
 		if r.without && !slices.ContainsFunc(given.settings, func(g setting) bool {
 			return slices.Contains(r.options, g.option)
 		}) {
-			m.add(r, nil)
+			m.matches = append(m.matches, match{row: r})
 			m.note("without "+r.options[0], r.say)
 		}
 	}
@@ -207,35 +220,20 @@ func (m *move) one(at string, g setting) {
 		return
 	}
 	named := false
-	for _, r := range m.server.rows {
+	for _, r := range slices.Concat(m.server.rows, socketRows) {
 		if r.without || !slices.Contains(r.options, g.option) {
 			continue
 		}
 		named = true
 		if values := r.values(g.value); values != nil {
-			m.add(r, values)
+			m.matches = append(m.matches, match{r, values})
 			m.note(at+": "+g.String(), fill(r.say, values))
 			return
 		}
 	}
-	if g.option == "ListenStream" {
-		m.listen(g.value)
-	} else if !named {
+	if !named {
 		m.doubt(at+": "+g.String(), "gophd has no counterpart")
 	}
-}
-
-// listen adds where a socket unit listens.
-func (m *move) listen(addr string) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		m.add(optionRow{flags: []string{"-listen", ":PORT"}}, map[string]string{"PORT": addr})
-		return
-	}
-	m.add(optionRow{flags: []string{"-listen", "ADDRESS:PORT"}}, map[string]string{
-		"ADDRESS": host,
-		"PORT":    port,
-	})
 }
 
 func (m *move) note(about, say string) {
@@ -248,23 +246,6 @@ func (m *move) doubt(about, say string) {
 	m.doubts = append(m.doubts, diag.Printable(about)+": "+diag.Printable(say))
 }
 
-// add adds the flags of a row.
-func (m *move) add(r optionRow, values map[string]string) {
-	for name, value := range values {
-		if m.values[name] == "" {
-			m.values[name] = value
-		}
-	}
-	for i := 0; i < len(r.flags); i++ {
-		flag := template{flag: r.flags[i], values: values}
-		if i+1 < len(r.flags) && r.flags[i+1][0] != '-' {
-			i++
-			flag.value = r.flags[i]
-		}
-		m.flags = append(m.flags, flag)
-	}
-}
-
 // fill puts values in the places of their words.
 func fill(text string, values map[string]string) string {
 	return capitals.ReplaceAllStringFunc(text, func(word string) string {
@@ -275,40 +256,41 @@ func fill(text string, values map[string]string) string {
 // once are the flags that cannot be repeated.
 var once = []string{"-root", "-host", "-port", "-users", "-user", "-access-log"}
 
-// finish fills in the values and drops repeated flags.
-func (m *move) finish() (flags [][2]string) {
+// flags returns the flags of all matches with their values, without repetitions.
+func (m *move) flags() (flags [][2]string) {
 	known := map[string]string{
 		"PORT":   "70",
-		"ROOT":   m.values["DIR"],
 		"SOCKET": "/run/fcgiwrap.socket",
 	}
-	maps.Copy(known, m.values)
+	for _, match := range slices.Backward(m.matches) { // the first value counts
+		maps.Copy(known, match.values)
+	}
+	known["ROOT"] = known["DIR"]
+
 	var all [][2]string
 	exact := false // the server listens at an address, not at all of them
-	for _, t := range m.flags {
-		if known["GROUP"] == "" {
-			t.value = strings.TrimSuffix(t.value, ":GROUP")
-		}
+	for _, match := range m.matches {
 		values := maps.Clone(known)
-		maps.Copy(values, t.values)
-		f := [2]string{t.flag, fill(t.value, values)}
-		if f[0] == "-listen" {
-			i := strings.LastIndex(f[1], ":")
-			f[1] = net.JoinHostPort(strings.Trim(f[1][:i], "[]"), f[1][i+1:])
-			exact = exact || !everywhere(f[1])
-		} else {
-			f[1] = strings.ReplaceAll(f[1], "//", "/")
+		maps.Copy(values, match.values)
+		for _, word := range match.row.flags {
+			if word[0] == '-' {
+				all = append(all, [2]string{word, ""})
+				continue
+			}
+			f := &all[len(all)-1]
+			f[1] = strings.ReplaceAll(strings.TrimSuffix(fill(word, values), ":GROUP"), "//", "/")
+			if i := strings.LastIndex(f[1], ":"); f[0] == "-listen" {
+				f[1] = net.JoinHostPort(strings.Trim(f[1][:i], "[]"), f[1][i+1:])
+				exact = exact || !everywhere(f[1])
+			}
 		}
-		all = append(all, f)
 	}
 	for _, f := range all {
-		switch {
-		case f[0] == "-listen" && (exact && everywhere(f[1]) || f[1] == ":70"): // another flag has the address; or it is the default
-		case slices.Contains(flags, f):
-		case slices.Contains(once, f[0]) && slices.ContainsFunc(flags, func(g [2]string) bool {
-			return g[0] == f[0]
-		}):
-		default:
+		repeats := slices.ContainsFunc(flags, func(g [2]string) bool {
+			return g == f || g[0] == f[0] && slices.Contains(once, f[0])
+		})
+		other := exact && everywhere(f[1]) || f[1] == ":70" // another flag has the address; or it is the default
+		if !repeats && !(f[0] == "-listen" && other) {
 			flags = append(flags, f)
 		}
 	}
@@ -321,96 +303,87 @@ func everywhere(addr string) bool {
 	return host == "" || host == "0.0.0.0" || host == "::"
 }
 
-// dropInDir returns the directory of the drop-ins of a unit, and the command that makes it.
-func dropInDir(unit string) (dir, command string) {
-	dir = "/etc/systemd/system/" + unit + ".d"
-	return dir, diag.Command("mkdir", "-p", dir) + "\n"
-}
-
-// copied returns the commands that install a drop-in of the package for the service.
-func copied(file string) string {
-	dir, command := dropInDir("gophd.service")
-	return command + diag.Command("cp", "/usr/share/gophd/systemd/"+file, dir+"/") + "\n"
-}
-
-// written returns the commands that write a drop-in.
-func written(unit, file string, lines ...string) string {
-	dir, command := dropInDir(unit)
-	return command + diag.Command(append([]string{"printf", `%s\n`}, lines...)...) + " >" +
+// dropIn returns the commands that make a drop-in of a unit: one of the package, or of lines.
+func dropIn(unit, file string, lines ...string) string {
+	dir := "/etc/systemd/system/" + unit + ".d"
+	commands := diag.Command("mkdir", "-p", dir) + "\n"
+	if lines == nil {
+		return commands + diag.Command("cp", "/usr/share/gophd/systemd/"+file, dir+"/") + "\n"
+	}
+	return commands + diag.Command(append([]string{"printf", `%s\n`}, lines...)...) + " >" +
 		diag.Command(dir+"/"+file) + "\n"
 }
 
 // text returns the move for people.
 func (m *move) text() string {
 	command := []string{"gophd"}
-	sockets := []string{"gophd.socket"}
-	ports := map[string][]string{} // of sockets
-	lists := map[string][]string{} // of variables
-	var order []string
-	for _, f := range m.finish() {
+	values := map[string][]string{} // by flag
+	flags := m.flags()
+	for _, f := range flags {
 		command = append(command, f[0])
 		if f[1] != "" {
 			command = append(command, f[1])
 		}
-		switch name := daemon.Variable(f[0][1:]); f[0] {
-		case "-listen", "-gemini":
-			socket := sockets[0]
-			if f[0] == "-gemini" {
-				socket = "gophd-gemini.socket"
+		values[f[0]] = append(values[f[0]], cmp.Or(f[1], "true"))
+	}
+
+	// The units, with what the settings need of them.
+	units := ""
+	root := strings.Join(values["-root"], "")
+	if values["-users"] != nil {
+		units += dropIn("gophd.service", "gophd-users.conf")
+	} else if strings.HasPrefix(root, "/home/") || strings.HasPrefix(root, "/root/") {
+		units += dropIn("gophd.service", "gophd-root.conf")
+	}
+	if values["-fastcgi"] != nil {
+		units += dropIn("gophd.service", "programs.conf", "[Service]",
+			"SupplementaryGroups=www-data")
+	}
+	start := []string{"systemctl", "enable", "--now"}
+	for _, s := range []struct{ flag, unit string }{{"-listen", "gophd.socket"},
+		{"-gemini", "gophd-gemini.socket"}} {
+		if s.flag == "-listen" || values[s.flag] != nil {
+			start = append(start, s.unit)
+		}
+		lines := []string{"[Socket]", "ListenStream="}
+		for _, addr := range values[s.flag] {
+			if addr != ":1965" { // which the socket of Gemini has
+				lines = append(lines, "ListenStream="+strings.TrimPrefix(addr, ":"))
 			}
-			if !slices.Contains(sockets, socket) {
-				sockets = append(sockets, socket)
-			}
-			if f[1] != ":1965" { // which the socket of Gemini has
-				ports[socket] = append(ports[socket], "ListenStream="+strings.TrimPrefix(f[1], ":"))
-			}
-		case "-user": // the unit has an account of its own
+		}
+		if len(lines) > 2 {
+			units += dropIn(s.unit, "port.conf", lines...)
+		}
+	}
+	units += diag.Command("systemctl", "daemon-reload") + "\n" +
+		diag.Command("systemctl", "disable", "--now", m.server.unit) + "\n" +
+		diag.Command(start...) + "\n"
+
+	// The settings of the service, whose account and sockets are the units'.
+	settings := ""
+	for _, f := range flags {
+		list := values[f[0]]
+		delete(values, f[0])
+		switch {
+		case list == nil, f[0] == "-listen", f[0] == "-gemini":
+			continue
+		case f[0] == "-user":
 			m.note("-user", "not with the unit: it runs as an account of its own, which reads what everyone may read")
-		default:
-			if f[0] == "-access-log" {
-				f[1] = "/var/log/gophd/" + path.Base(f[1])
-				m.note("-access-log", "under the unit, gophd may write below /var/log/gophd only")
-			}
-			if lists[name] == nil {
-				order = append(order, name)
-			}
-			lists[name] = append(lists[name], cmp.Or(f[1], "true"))
+			continue
+		case f[0] == "-access-log":
+			list[0] = "/var/log/gophd/" + path.Base(list[0])
+			m.note("-access-log", "under the unit, gophd may write below /var/log/gophd only")
 		}
+		settings += daemon.Variable(f[0][1:]) + "=" + strings.Join(list, ",") + "\n"
 	}
 
-	var settings, units strings.Builder
-	for _, name := range order {
-		fmt.Fprintf(&settings, "%s=%s\n", name, strings.Join(lists[name], ","))
-	}
-	if lists["GOPHD_USERS"] != nil {
-		units.WriteString(copied("gophd-users.conf"))
-	} else if root := strings.Join(lists["GOPHD_ROOT"], ""); strings.HasPrefix(root, "/home/") ||
-		strings.HasPrefix(root, "/root/") {
-		units.WriteString(copied("gophd-root.conf"))
-	}
-	if lists["GOPHD_FASTCGI"] != nil {
-		units.WriteString(written("gophd.service", "programs.conf", "[Service]",
-			"SupplementaryGroups=www-data"))
-	}
-	for _, socket := range sockets {
-		if len(ports[socket]) > 0 {
-			units.WriteString(written(socket, "port.conf",
-				append([]string{"[Socket]", "ListenStream="}, ports[socket]...)...))
-		}
-	}
-	units.WriteString(diag.Command("systemctl", "daemon-reload") + "\n" +
-		diag.Command("systemctl", "disable", "--now", m.server.unit) + "\n")
-	units.WriteString(diag.Command(append([]string{"systemctl", "enable", "--now"},
-		sockets...)...) + "\n")
-
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nIn /etc/default/gophd:\n\n%s\nUnits, as root:\n\n%s",
-		diag.Command(command...), &settings, &units)
+	text := diag.Command(command...) + "\n\nIn /etc/default/gophd:\n\n" + settings +
+		"\nUnits, as root:\n\n" + units
 	if len(m.doubts) > 0 {
-		b.WriteString("\nNot understood:\n\n" + strings.Join(m.doubts, "\n") + "\n")
+		text += "\nNot understood:\n\n" + strings.Join(m.doubts, "\n") + "\n"
 	}
 	if len(m.notes) > 0 {
-		b.WriteString("\nTo read:\n\n" + strings.Join(m.notes, "\n") + "\n")
+		text += "\nTo read:\n\n" + strings.Join(m.notes, "\n") + "\n"
 	}
-	return b.String()
+	return text
 }

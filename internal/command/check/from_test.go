@@ -210,10 +210,10 @@ func TestRows(t *testing.T) {
 		}
 		for _, r := range s.rows {
 			for _, option := range r.options {
-				m := &move{server: s, values: map[string]string{}}
+				m := &move{server: s}
 				if given := (setting{1, option, fill(r.value, values)}); !r.without {
 					m.one("conf:1", given)
-					if len(m.doubts) > 0 || len(m.flags) == 0 != (len(r.flags) == 0) ||
+					if len(m.doubts) > 0 || len(m.flags()) == 0 && len(r.flags) > 0 ||
 						r.say != "" && len(m.notes) == 0 {
 						t.Errorf("%s: %s: %+v", name, given, m)
 					}

@@ -52,23 +52,26 @@ func examineSite(ctx context.Context, dir string, hosts map[string]string,
 func (c *checking) part(label string) *Part {
 	f, name := c.labelled(label)
 	top := f.top(name)
-	key, at := Part{Tree: f.label(top)}, f.view().Path(name)
+	tree, owner, at := f.label(top), "", f.view().Path(name)
 	if user, is := strings.CutPrefix(name, "~"); is && top == "." && c.Site.Users != "" { // of a tree that is not served
-		key.Tree, at = label, strings.Replace(c.Site.Users, "*", user, 1)
+		tree, at = label, strings.Replace(c.Site.Users, "*", user, 1)
 	}
 	info, err := files.Lstat(at)
 	if err != nil {
 		info, err = files.Lstat(f.tops[top])
 	}
 	if err == nil {
-		key.Owner = c.ownerOf(info)
+		owner = c.ownerOf(info)
 	}
-	p := c.parts[key]
-	if p == nil {
-		p = &Part{Tree: key.Tree, Owner: key.Owner}
-		c.parts[key] = p
+	key := [2]string{tree, owner}
+	if c.parts[key] == nil {
+		c.parts[key] = &Part{
+			Tree:  tree,
+			Owner: owner,
+			codes: map[string]int{},
+		}
 	}
-	return p
+	return c.parts[key]
 }
 
 // ownerOf returns the name of a file's owner, or the number.
