@@ -52,10 +52,10 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	if scheme, _, _ := strings.Cut(args[0],
-		"://"); protocols[strings.ToLower(scheme)].request != nil {
+	scheme, _, hasScheme := strings.Cut(strings.ToLower(args[0]), "://")
+	if protocols[scheme].request != nil {
 		return c.follow(ctx, args[0])
-	} else if scheme != args[0] && !strings.HasPrefix(strings.ToLower(scheme), "gopher") {
+	} else if hasScheme && !strings.HasPrefix(scheme, "gopher") {
 		return exit.Usagef("get knows the schemes gopher, gophers, gemini, spartan, nex and finger",
 			"%s: unknown scheme %q", args[0], scheme)
 	}
@@ -76,7 +76,28 @@ func (c *Get) Get(ctx context.Context, args []string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	return c.show(u, in)
+	r := bufio.NewReaderSize(in, 64<<10)
+	first, ended := r.Peek(4096)
+	msg, isError := ask.IsError(first)
+	switch {
+	case isError && errors.Is(ended, io.EOF): // longer ones are files
+		if c.Raw {
+			err = c.copyFile(r)
+		}
+		if err == nil {
+			err = &exit.CommandError{
+				Status: exit.No,
+				Err:    fmt.Errorf("%s answers: %q", u.Host, msg),
+				Hint:   urlHint(u),
+			}
+		}
+		return err
+	case !c.Raw && (u.Type == menu.TypeMenu || u.Type == menu.TypeSearch):
+		err = printMenu(c.Out, r)
+	default:
+		err = c.copyFile(r)
+	}
+	return c.readError(u.Host, err)
 }
 
 // send connects to a server, inside TLS if there is a configuration, and sends a request.
@@ -88,11 +109,10 @@ func (c *Get) send(ctx context.Context, addr string, conf *tls.Config,
 	}
 	hint := "is the host name right, and does a server listen there? gophd doctor on that machine checks it; -timeout sets how long to wait"
 	var op *net.OpError
+	var untrusted *exit.CommandError
 	switch {
-	case errors.As(err, new(*changedError)):
-		hint = "if its owner confirms the new one, -insecure remembers it"
-	case errors.As(err, new(*unwritableError)):
-		hint = "set XDG_STATE_HOME to a directory that you may write to, or use -insecure"
+	case errors.As(err, &untrusted):
+		hint = untrusted.Hint
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		hint = "-insecure accepts any certificate"
 	case conf != nil && (!errors.As(err, &op) || op.Op != "dial"):
@@ -103,14 +123,20 @@ func (c *Get) send(ctx context.Context, addr string, conf *tls.Config,
 
 // copyFile prints a file.
 func (c *Get) copyFile(r io.Reader) error {
+	if c.Raw {
+		_, err := io.Copy(c.Out, r)
+		return err
+	}
 	out := terminal.WholeFile(c.Out)
 	_, err := io.Copy(out, r)
 	return errors.Join(err, out.Close())
 }
 
-// readError explains why a reply is not complete.
+// readError explains why a reply is not complete; nil if it is.
 func (c *Get) readError(host string, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, ask.ErrTooLarge):
 		return exit.Hint(fmt.Errorf("reading from %s: more than -max-size bytes", host),
 			"-max-size 64MiB reads more")
@@ -119,35 +145,6 @@ func (c *Get) readError(host string, err error) error {
 			c.Timeout), "-timeout sets how long to wait")
 	}
 	return fmt.Errorf("reading from %s: %w", host, err)
-}
-
-// show prints a reply.
-func (c *Get) show(u selector.URL, in *ask.Reply) error {
-	r := bufio.NewReaderSize(in, 64<<10)
-	first, ended := r.Peek(4096)
-	msg, isError := ask.IsError(first)
-	isError = isError && errors.Is(ended, io.EOF) // longer ones are files
-	var err error
-	switch {
-	case c.Raw:
-		_, err = io.Copy(c.Out, r)
-	case isError: // the caller prints it
-	case u.Type == menu.TypeMenu || u.Type == menu.TypeSearch:
-		err = printMenu(c.Out, r)
-	default:
-		err = c.copyFile(r)
-	}
-	switch {
-	case err != nil:
-		return c.readError(u.Host, err)
-	case isError:
-		return &exit.CommandError{
-			Status: exit.No,
-			Err:    fmt.Errorf("%s answers: %q", u.Host, msg),
-			Hint:   urlHint(u),
-		}
-	}
-	return nil
 }
 
 // urlHint is for a user who left the item type out of a URL, so that the first

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"strconv"
@@ -92,12 +91,11 @@ func (c *Get) fetch(ctx context.Context, u *url.URL) (moved *url.URL, err error)
 	}
 	var conf *tls.Config
 	if p.tls {
-		hosts := &knownHosts{insecure: c.Insecure}
 		conf = &tls.Config{
 			MinVersion:         tls.VersionTLS12,
 			InsecureSkipVerify: true, // #nosec G402: trust on first use
 			VerifyConnection: func(s tls.ConnectionState) error {
-				return hosts.check(addr, s.PeerCertificates[0])
+				return trust(addr, s.PeerCertificates[0], c.Insecure)
 			},
 		}
 	}
@@ -123,15 +121,7 @@ func (c *Get) fetch(ctx context.Context, u *url.URL) (moved *url.URL, err error)
 			return nil, err
 		}
 	}
-	if c.Raw {
-		_, err = io.Copy(c.Out, r)
-	} else {
-		err = c.copyFile(r)
-	}
-	if err != nil {
-		return nil, c.readError(u.Host, err)
-	}
-	return nil, nil
+	return nil, c.readError(u.Host, c.copyFile(r))
 }
 
 // outcome returns the URL that a reply redirects to, and an error if the reply is
