@@ -21,17 +21,13 @@ const (
 )
 
 // grade rates a response.
-type grade uint8
+type grade string
 
 const (
-	good  grade = iota
-	note        // nothing is wrong, or it matters to few
-	wrong       // violates a document, or is dangerous
+	good  grade = "good"
+	note  grade = "note"  // nothing is wrong, or it matters to few
+	wrong grade = "wrong" // violates a document, or is dangerous
 )
-
-func (g grade) String() string {
-	return [...]string{"good", "note", "wrong"}[g]
-}
 
 // kinds are what a response is; most are several.
 type kinds uint16
@@ -82,7 +78,7 @@ type probe struct {
 	few   int
 
 	// form judges alone, if it is not nil.
-	form func(r, root *response) (grade, string)
+	form func(r *response) (grade, string)
 }
 
 const (
@@ -314,23 +310,21 @@ var clientHello = func() string {
 		string(rune(len(hello))) + hello
 }()
 
-// judge grades a response, given that of the root.
-func (p *probe) judge(r, root *response) (grade, string) {
+// judge grades a response.
+func (p *probe) judge(r *response) (grade, string) {
 	if p.form != nil {
-		return p.form(r, root)
+		return p.form(r)
 	}
 	found := 0
 	for _, text := range p.never {
 		found += bytes.Count(r.data, []byte(text))
 	}
-	if found > p.few {
-		return wrong, fmt.Sprintf("it sends what it must not, such as %.40q", r.data)
-	}
-	is := r.kinds(root)
 	switch {
-	case is&p.want == 0:
+	case found > p.few:
+		return wrong, fmt.Sprintf("it sends what it must not, such as %.40q", r.data)
+	case r.is&p.want == 0:
 		return p.otherwise, r.what()
-	case is&p.want&theRoot != 0:
+	case r.is&p.want&theRoot != 0:
 		return good, "the root's menu"
 	}
 	return good, r.what()
@@ -357,7 +351,7 @@ func (r *response) isMenu() bool {
 	return n > 0 && items*10 >= n*9
 }
 
-// kinds are all that a response is.
+// kinds are all that a response is. The first response is that of the root.
 func (r *response) kinds(root *response) (is kinds) {
 	text := strings.ToLower(string(r.data))
 	_, isError := ask.IsError(r.data)
@@ -383,15 +377,14 @@ func (r *response) kinds(root *response) (is kinds) {
 
 // what names the kind of a response.
 func (r *response) what() string {
-	is := r.kinds(nil)
 	switch {
 	case r.err != "" && len(r.data) == 0:
 		return r.err
 	case len(r.data) == 0:
 		return "closed without a byte"
-	case is&anError != 0:
+	case r.is&anError != 0:
 		return "an error item"
-	case is&http != 0:
+	case r.is&http != 0:
 		return "HTTP"
 	case r.data[0] == 0x16 || r.data[0] == 0x15:
 		return "TLS"
@@ -399,15 +392,15 @@ func (r *response) what() string {
 		return "a web page"
 	case bytes.HasPrefix(r.data, []byte("Error")):
 		return "an error as text"
-	case is&robots != 0:
+	case r.is&robots != 0:
 		return fmt.Sprintf("a robots file of %d bytes", len(r.data))
-	case is&aMenu != 0:
+	case r.is&aMenu != 0:
 		return fmt.Sprintf("a menu of %d lines", len(r.lines()))
 	}
 	return fmt.Sprintf("%d bytes", len(r.data))
 }
 
-func menuForm(r, _ *response) (grade, string) {
+func menuForm(r *response) (grade, string) {
 	for _, line := range r.lines() {
 		if line == "." {
 			break
@@ -419,7 +412,7 @@ func menuForm(r, _ *response) (grade, string) {
 	return good, r.what()
 }
 
-func menuEnds(r, _ *response) (grade, string) {
+func menuEnds(r *response) (grade, string) {
 	bare := strings.Count(strings.ReplaceAll(string(r.data), "\r\n", ""), "\n")
 	if bare > 0 {
 		return note, fmt.Sprintf("%d lines end in LF", bare)
@@ -427,7 +420,7 @@ func menuEnds(r, _ *response) (grade, string) {
 	return good, r.what()
 }
 
-func lastDot(r, _ *response) (grade, string) {
+func lastDot(r *response) (grade, string) {
 	switch {
 	case bytes.HasSuffix(r.data, []byte("\r\n.\r\n")):
 		return good, "it is"
@@ -437,10 +430,10 @@ func lastDot(r, _ *response) (grade, string) {
 	return wrong, "no dot: a client cannot tell whether the menu is whole"
 }
 
-func errorForm(r, root *response) (grade, string) {
+func errorForm(r *response) (grade, string) {
 	first := r.lines()[0]
 	switch {
-	case r.kinds(root)&anError == 0:
+	case r.is&anError == 0:
 		return note, r.what()
 	case strings.Count(first, "\t") != 3:
 		return note, fmt.Sprintf("%d fields, not four", strings.Count(first, "\t")+1)
@@ -452,10 +445,9 @@ func errorForm(r, root *response) (grade, string) {
 	return good, "four fields, and a dot"
 }
 
-func noScript(r, root *response) (grade, string) {
-	is := r.kinds(root)
+func noScript(r *response) (grade, string) {
 	switch {
-	case is&anError == 0 && bytes.Contains(bytes.ToLower(r.data), []byte(script)):
+	case r.is&anError == 0 && bytes.Contains(bytes.ToLower(r.data), []byte(script)):
 		return wrong, "a page with the script in it"
 	case !r.closed:
 		return wrong, r.what()
@@ -463,9 +455,9 @@ func noScript(r, root *response) (grade, string) {
 	return good, r.what()
 }
 
-func proxied(r, root *response) (grade, string) {
-	switch is := r.kinds(root); {
-	case is&theRoot != 0:
+func proxied(r *response) (grade, string) {
+	switch {
+	case r.is&theRoot != 0:
 		return note, "it believes the header, or drops it"
 	case !r.closed:
 		return wrong, r.what()

@@ -31,7 +31,7 @@ type Wire struct {
 // finding is the grade of one response, with the reason.
 type finding struct {
 	Request  string `json:"request"`
-	Grade    string `json:"grade"` // good, note or wrong
+	Grade    grade  `json:"grade"`
 	Meaning  string `json:"meaning"`
 	Document string `json:"document"`
 }
@@ -65,7 +65,7 @@ func (w *Wire) Run(ctx context.Context, args []string) error {
 	}
 	for _, found := range all {
 		for _, f := range found {
-			if f.Grade == wrong.String() {
+			if f.Grade == wrong {
 				return exit.ErrNo
 			}
 		}
@@ -82,14 +82,15 @@ func (w *Wire) ask(ctx context.Context, target string) (all []finding, err error
 			return nil, err
 		}
 		if err != nil {
-			all = append(all, finding{p.name, wrong.String(), err.Error(), p.doc})
+			all = append(all, finding{p.name, wrong, err.Error(), p.doc})
 			continue
 		}
+		r.is = r.kinds(root)
 		if i == 0 {
 			root = r
 		}
-		g, text := p.judge(r, root)
-		all = append(all, finding{p.name, g.String(), text, p.doc})
+		g, text := p.judge(r)
+		all = append(all, finding{p.name, g, text, p.doc})
 	}
 	return all, nil
 }
@@ -99,6 +100,7 @@ type response struct {
 	data   []byte
 	closed bool   // the server ended the connection
 	err    string // why the response ended otherwise
+	is     kinds
 }
 
 // The most that is read of a response.
@@ -160,7 +162,7 @@ func (w *Wire) print(targets []string, all [][]finding) error {
 		fmt.Fprintf(&b, "| request | by | %s |\n| --- | --- |%s\n", strings.Join(targets, " | "),
 			strings.Repeat(" --- |", len(targets)))
 	}
-	counts := map[string]int{}
+	counts := map[grade]int{}
 	for i, f := range all[0] {
 		counts[f.Grade]++
 		if len(targets) == 1 {
@@ -176,8 +178,8 @@ func (w *Wire) print(targets []string, all [][]finding) error {
 		b.WriteString("\n")
 	}
 	if len(targets) == 1 {
-		fmt.Fprintf(&b, "%d good, %d to note, %d wrong\n", counts["good"], counts["note"],
-			counts["wrong"])
+		fmt.Fprintf(&b, "%d good, %d to note, %d wrong\n", counts[good], counts[note],
+			counts[wrong])
 	}
 	_, err := io.WriteString(w.Out, b.String())
 	return err

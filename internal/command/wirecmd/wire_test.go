@@ -90,8 +90,9 @@ func TestOneItem(t *testing.T) {
 	root := &response{data: []byte("0About\t/about.txt\th\t70\r\n.\r\n")}
 	for data, want := range map[string]grade{"3Bad request\t\terror.host\t1\r\n.\r\n": note,
 		"hello\r\nthere\r\n": note, "0About us\t/about.txt\th\t70\r\n.\r\n": good} {
-		if g, _ := probes[len(probes)-1].judge(&response{data: []byte(data), closed: true},
-			root); g != want {
+		r := &response{data: []byte(data), closed: true}
+		r.is = r.kinds(root)
+		if g, _ := probes[len(probes)-1].judge(r); g != want {
 			t.Errorf("%q: %v", data, g)
 		}
 	}
