@@ -143,7 +143,7 @@ func (c *Settings) Preconditions(machine string) (all []Precondition) {
 			return nil
 		})
 		need("uids", c.Users, func() error { return c.ownersSeen(p) })
-		warn("homes", c.Users, func() error { return c.homesSeen(p) })
+		warn("homes", "", func() error { return c.homesSeen(p) })
 	}
 	warn("account", "", func() error {
 		if os.Geteuid() == 0 && (p.account == nil || p.account.UID == 0) {

@@ -143,8 +143,7 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 // readRules reads the old server's robots.txt.
 func (c *comparing) readRules() error {
 	if c.Mine {
-		c.pace = &client.Pace{}
-		c.pace.SetMin(time.Nanosecond)
+		c.pace = &client.Pace{Min: time.Nanosecond}
 		return nil
 	}
 	rules, err := (&client.Client{Agent: "gophd-check", MinDelay: askedPause}).Get(c.ctx, c.URL)

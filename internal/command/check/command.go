@@ -77,12 +77,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		result, err = examineSite(ctx, args[0], hosts, o)
 	}
 	if err != nil {
-		if info, failed := files.Stat(args[0]); errors.Is(err, fs.ErrNotExist) ||
-			failed == nil && !info.IsDir() {
-			return exit.Usagef("gophd check takes the directory that is to be served",
-				"checking: %w", err)
-		}
-		return fmt.Errorf("checking: %w", err)
+		return exit.Directory("DIR", args[0], nil, fmt.Errorf("checking: %w", err))
 	}
 	if c.JSON {
 		if result.Findings == nil {

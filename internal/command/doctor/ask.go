@@ -24,16 +24,15 @@ const (
 	madeByGophd = "# robots.txt made by gophd"
 )
 
-// mayNotAsk returns a finding in place of questions to the server, while there are other faults
-// or no port is known.
-func (x *examination) mayNotAsk() []Finding {
+// silent returns why nothing is requested of the server, or "".
+func (x *examination) silent() string {
 	switch {
 	case x.faults > 0 && x.Only == "":
-		return unknownf("not requested: fix the faults above first")
+		return "not requested: fix the faults above first"
 	case len(x.at) == 0:
-		return unknownf("the settings name no port")
+		return "the settings name no port"
 	}
-	return nil
+	return ""
 }
 
 // ask requests a selector over Gopher.
@@ -53,12 +52,20 @@ func send(ctx context.Context, dialer ask.Dialer, addr string, secure bool,
 	return body, err
 }
 
-// robots compares the robots.txt that is served with the policy of the tree now, without
-// the sitemaps, whose URLs the server alone knows, and then the newest texts: another tree may
-// have the same robots.txt.
-func (x *examination) robots(ctx context.Context) []Finding {
-	if no := x.mayNotAsk(); no != nil {
-		return no
+// robots reports whether the server has the robots.txt and the tree that are examined.
+func (x *examination) robots(ctx context.Context) {
+	if served := x.served(ctx); served != nil {
+		x.ok("matches the annotations, %d bytes", len(served))
+	}
+}
+
+// served returns the robots.txt of the server. It reports a fault and returns nil if the file
+// differs from the policy of the tree now, without the sitemaps, whose URLs the server alone
+// knows, or if a text differs: another tree may have the same robots.txt.
+func (x *examination) served(ctx context.Context) []byte {
+	if why := x.silent(); why != "" {
+		x.unknown("%s", why)
+		return nil
 	}
 	want := withoutSitemaps(x.sight.Robots)
 	served, err := x.ask(ctx, "robots.txt")
@@ -67,12 +74,15 @@ func (x *examination) robots(ctx context.Context) []Finding {
 	}
 	switch got := withoutSitemaps(served); {
 	case err != nil:
-		return restartf("", "the server does not answer: %v", err)
+		x.restarted("", "the server does not answer: %v", err)
+		return nil
 	case len(want) == 0:
-		return unknownf("the policy of the tree is not known")
+		x.unknown("the policy of the tree is not known")
+		return nil
 	case got != want && !strings.HasPrefix(got, madeByGophd) && strings.HasPrefix(want, madeByGophd):
-		return faultf(diag.Command("gophd", "doctor", "-only", "port"),
+		x.fault(diag.Command("gophd", "doctor", "-only", "port"),
 			"the server at %s is not gophd, or serves another tree", x.at[0])
+		return nil
 	case got != want:
 		difference := "its length"
 		a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
@@ -82,17 +92,19 @@ func (x *examination) robots(ctx context.Context) []Finding {
 				break
 			}
 		}
-		return faultf(x.reload(), "the served file differs from the annotations in %s", difference)
+		x.fault(x.reload(), "the served file differs from the annotations in %s", difference)
+		return nil
 	}
 	for _, t := range x.sight.Texts {
 		got, err := x.ask(ctx, t.Selector)
 		if err == nil && !x.flags.StrictText &&
 			!bytes.Equal(bytes.ReplaceAll(got, []byte("\r"), nil), t.Body) {
-			return restartf("", "the server at %s has another %s: it serves another tree", x.at[0],
+			x.restarted("", "the server at %s has another %s: it serves another tree", x.at[0],
 				t.Selector)
+			return nil
 		}
 	}
-	return okf("matches the annotations, %d bytes", len(served))
+	return served
 }
 
 func withoutSitemaps(text []byte) string {
@@ -103,18 +115,6 @@ func withoutSitemaps(text []byte) string {
 		}
 	}
 	return kept.String()
-}
-
-// otherTree returns a finding unless the server answers for the tree that is examined, which
-// robots has shown if all is examined.
-func (x *examination) otherTree(ctx context.Context) []Finding {
-	if x.Only == "" {
-		return x.mayNotAsk()
-	}
-	if found := x.robots(ctx); !found[0].OK {
-		return found
-	}
-	return nil
 }
 
 // A front is a protocol and where it listens. It is named as its flag.
@@ -141,7 +141,7 @@ func (x *examination) listenFlags() (all []front) {
 }
 
 // fronts requests the start over each protocol that a flag or an enabled socket names.
-func (x *examination) fronts(ctx context.Context) (all []Finding) {
+func (x *examination) fronts(ctx context.Context) {
 	list := x.listenFlags()
 	for _, name := range unitNames[2:] {
 		unit := x.units[name]
@@ -164,8 +164,9 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 		if request == "" {
 			continue
 		}
-		if no := x.mayNotAsk(); no != nil {
-			return no
+		if why := x.silent(); why != "" && x.none() {
+			x.unknown("%s", why)
+			return
 		}
 		addr := x.reached(f.addr, strconv.Itoa(selector.PortOf(f.name)))
 		body, err := send(ctx, dialer, addr, f.name == "gemini", request)
@@ -173,49 +174,49 @@ func (x *examination) fronts(ctx context.Context) (all []Finding) {
 		hasStatus := f.name == "gemini" || f.name == "spartan"
 		switch {
 		case err != nil:
-			all = append(all, restartf("", "%s://%s: %v", f.name, addr, err)...)
+			x.restarted("", "%s://%s: %v", f.name, addr, err)
 		case hasStatus && body[0] != '2':
-			all = append(all, restartf("", "%s://%s: the reply is %q", f.name, addr, line)...)
+			x.restarted("", "%s://%s: the reply is %q", f.name, addr, line)
 		default:
-			all = append(all, okf("%s://%s answers", f.name, addr)...)
+			x.ok("%s://%s answers", f.name, addr)
 		}
 	}
-	return all
 }
 
 // noindex requests the start page and those of the top-level directories over HTTP, and
 // compares their X-Robots-Tag with the policy.
-func (x *examination) noindex(ctx context.Context) []Finding {
-	if x.flags.HTTP != "view" {
-		return nil
-	}
-	if no := x.otherTree(ctx); no != nil {
-		return no
+func (x *examination) noindex(ctx context.Context) {
+	if x.flags.HTTP != "view" || x.served(ctx) == nil {
+		return
 	}
 	marked := 0
 	for _, p := range x.sight.Pages {
 		sel := cmp.Or(p.Selector, "/")
 		r, err := x.page(ctx, sel)
 		if err != nil {
-			return restartf("", "no page at %s: %v", sel, err)
+			x.restarted("", "no page at %s: %v", sel, err)
+			return
 		}
 		_ = r.Body.Close()
 		has := strings.Contains(r.Header.Get("X-Robots-Tag"), "noindex")
 		switch {
 		case r.StatusCode != http.StatusOK:
-			return restartf("", "the page of %s has status %d: the server has another tree", sel,
+			x.restarted("", "the page of %s has status %d: the server has another tree", sel,
 				r.StatusCode)
+			return
 		case has != p.NoIndex:
-			return faultf(x.reload(), "the page of %s has noindex: %t; the annotations say: %t", sel,
-				has, p.NoIndex)
+			x.fault(x.reload(), "the page of %s has noindex: %t; the annotations say: %t", sel, has,
+				p.NoIndex)
+			return
 		case has:
 			marked++
 		}
 	}
 	if len(x.sight.Pages) == 0 {
-		return unknownf("no page to request")
+		x.unknown("no page to request")
+		return
 	}
-	return okf("%d of %d pages have noindex, as the annotations say", marked, len(x.sight.Pages))
+	x.ok("%d of %d pages have noindex, as the annotations say", marked, len(x.sight.Pages))
 }
 
 // page requests the head of a page.
@@ -238,12 +239,9 @@ func (x *examination) page(ctx context.Context, sel string) (*http.Response, err
 }
 
 // search searches for the names of the newest texts: a current index finds them.
-func (x *examination) search(ctx context.Context) []Finding {
-	if !x.flags.Search {
-		return nil
-	}
-	if no := x.otherTree(ctx); no != nil {
-		return no
+func (x *examination) search(ctx context.Context) {
+	if !x.flags.Search || x.served(ctx) == nil {
+		return
 	}
 	found := 0
 	for _, t := range x.sight.Texts {
@@ -256,21 +254,25 @@ func (x *examination) search(ctx context.Context) []Finding {
 		got, err := x.ask(ctx, "/search\t"+strings.TrimSpace(words))
 		switch {
 		case err != nil:
-			return restartf("", "/search does not answer: %v", err)
+			x.restarted("", "/search does not answer: %v", err)
+			return
 		case bytes.Contains(got, []byte("\t"+t.Selector+"\t")):
 			found++
 		case bytes.Contains(got, []byte("The index is being built")):
-			return unknownf("the index is being built")
+			x.unknown("the index is being built")
+			return
 		case !bytes.Contains(got, []byte("\r\n1More results\t")):
-			return restartf("", "%s is not found by its name: the index does not follow the tree",
+			x.restarted("", "%s is not found by its name: the index does not follow the tree",
 				t.Selector)
+			return
 		}
 	}
 	switch {
 	case len(x.sight.Texts) == 0:
-		return unknownf("no text that is older than ten seconds to search for")
+		x.unknown("no text that is older than ten seconds to search for")
 	case found == 0:
-		return unknownf("too many results for the names of the newest texts")
+		x.unknown("too many results for the names of the newest texts")
+	default:
+		x.ok("finds %d of the newest texts", found)
 	}
-	return okf("finds %d of the newest texts", found)
 }

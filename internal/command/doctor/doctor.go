@@ -6,7 +6,7 @@
 //	                              namespaces of the service (inside.go, tree.go)
 //	questions to the live server  over each protocol that is on (port.go, ask.go)
 //
-// A check is one method of examination. It returns nothing if it does not apply.
+// A check is one method of examination. It finds nothing if it does not apply.
 package doctor
 
 import (
@@ -72,9 +72,6 @@ type Finding struct {
 	Restart bool `json:"restart,omitempty"`
 }
 
-// isFault reports whether something is wrong.
-func isFault(f Finding) bool { return !f.OK && !f.Unknown }
-
 // examination is one run. Its fields are filled in before the checks.
 type examination struct {
 	*Doctor
@@ -83,13 +80,61 @@ type examination struct {
 	failed error    // why the settings cannot be read
 	at     []string // addresses
 	sight  sight    // what the service sees of the disk
-	faults int      // found so far
+
+	findings []Finding // so far
+	faults   int       // among them
+	check    string    // the present one
+	before   int       // the findings of those before it
+}
+
+// enter begins a check.
+func (x *examination) enter(check string) {
+	x.check = check
+	x.before = len(x.findings)
+}
+
+// none reports whether the check has found nothing yet.
+func (x *examination) none() bool { return len(x.findings) == x.before }
+
+// add notes a finding of the check.
+func (x *examination) add(f Finding) {
+	f.Check = x.check
+	if f.Restart && !x.AsService {
+		f.Type = then(f.Type, x.restart())
+		f.Restart = false
+	}
+	if !f.OK && !f.Unknown {
+		x.faults++
+	}
+	x.findings = append(x.findings, f)
+}
+
+func (x *examination) ok(format string, args ...any) {
+	x.add(Finding{OK: true, Text: fmt.Sprintf(format, args...)})
+}
+
+// fault notes a fault and the command that mends it.
+func (x *examination) fault(command, format string, args ...any) {
+	x.add(Finding{Type: command, Text: fmt.Sprintf(format, args...)})
+}
+
+// restarted notes a fault that a restart mends, after a command if there is one.
+func (x *examination) restarted(command, format string, args ...any) {
+	x.add(Finding{
+		Type:    command,
+		Text:    fmt.Sprintf(format, args...),
+		Restart: true,
+	})
+}
+
+func (x *examination) unknown(format string, args ...any) {
+	x.add(Finding{Unknown: true, Text: fmt.Sprintf(format, args...)})
 }
 
 // A checkup is one check.
 type checkup struct {
 	name string
-	run  func(*examination, context.Context) []Finding // nil: it was made with the service's rights
+	run  func(*examination, context.Context) // nil: it was made with the service's rights
 }
 
 // checks are in the order of a start: a fault further up often explains those below.
@@ -141,29 +186,21 @@ func (d *Doctor) Run(ctx context.Context) error {
 	if len(run) > 1 || run[0].name != "port" {
 		x.lookAsService(ctx)
 	}
-	all := []Finding{}
 	for _, c := range run {
-		found := x.seen(c.name)
+		x.enter(c.name)
+		for _, f := range x.sight.Findings {
+			if f.Check == c.name {
+				x.add(f)
+			}
+		}
 		if c.run != nil {
-			found = c.run(x, ctx)
-		}
-		for _, f := range found {
-			f.Check = c.name
-			if f.Restart {
-				f.Type = then(f.Type, x.restart())
-				f.Restart = false
-			}
-			if isFault(f) {
-				x.faults++
-			}
-			all = append(all, f)
+			c.run(x, ctx)
 		}
 	}
-	if len(all) == 0 {
-		all = unknownf("nothing to examine with these settings")
-		all[0].Check = run[0].name
+	if len(x.findings) == 0 {
+		x.unknown("nothing to examine with these settings")
 	}
-	if err := d.print(all); err != nil {
+	if err := d.print(x.findings); err != nil {
 		return err
 	}
 	if x.faults > 0 {
@@ -235,26 +272,6 @@ func then(commands ...string) string {
 	return strings.Join(slices.DeleteFunc(commands, func(command string) bool {
 		return command == ""
 	}), " && ")
-}
-
-// okf, faultf, restartf and unknownf make findings. The command of restartf, which may be "", is
-// followed by a restart.
-func okf(format string, args ...any) []Finding {
-	return []Finding{{OK: true, Text: fmt.Sprintf(format, args...)}}
-}
-
-func faultf(command, format string, args ...any) []Finding {
-	return []Finding{{Type: command, Text: fmt.Sprintf(format, args...)}}
-}
-
-func restartf(command, format string, args ...any) []Finding {
-	all := faultf(command, format, args...)
-	all[0].Restart = true
-	return all
-}
-
-func unknownf(format string, args ...any) []Finding {
-	return []Finding{{Unknown: true, Text: fmt.Sprintf(format, args...)}}
 }
 
 // print writes the findings, in colours at a terminal.

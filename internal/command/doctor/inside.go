@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,9 +65,12 @@ func (x *examination) lookAsService(ctx context.Context) {
 	}
 	x.sight = x.look(ctx)
 	if !errors.Is(err, errNoNeed) {
-		why := unknownf("examined with the rights of this process, not of the service: %v", err)
-		why[0].Check = "directories"
-		x.sight.Findings = append(why, x.sight.Findings...)
+		x.sight.Findings = slices.Insert(x.sight.Findings, 0, Finding{
+			Check:   "directories",
+			Unknown: true,
+			Text: fmt.Sprintf(
+				"examined with the rights of this process, not of the service: %v", err),
+		})
 	}
 }
 

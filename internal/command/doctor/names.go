@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -20,55 +21,64 @@ import (
 )
 
 // hostName reports whether the name in menus leads to this machine.
-func (x *examination) hostName(ctx context.Context) []Finding {
-	machine := strings.TrimSpace(x.read("/etc/hostname"))
-	name := cmp.Or(x.flags.Host, machine)
-	wrong := func(format string, args ...any) []Finding {
-		if x.Settings != nil {
-			return faultf(diag.Command("gophd", "-host", "NAME"), format, args...)
-		}
-		return restartf(diag.Command("echo", "GOPHD_HOST=NAME")+" >>"+settingsFile, format, args...)
-	}
-	if name == "" {
-		return wrong("this machine has no name; NAME is the one that others know")
-	}
-	if _, err := netip.ParseAddr(name); err == nil {
-		return okf("%s, an address", name)
-	}
-	if x.flags.Host == "" && !strings.Contains(name, ".") {
-		return okf("this machine is called %s, without a domain: menus have the address that the visitor has reached", name)
-	}
-
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
+func (x *examination) hostName(ctx context.Context) {
+	name := cmp.Or(x.flags.Host, strings.TrimSpace(x.read("/etc/hostname")))
 	resolve := x.Resolve
 	if resolve == nil {
 		resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		}
 	}
-	addrs, err := resolve(ctx, name)
-	if err != nil || len(addrs) == 0 {
-		return wrong("menus call this host %s, which cannot be looked up: %v; NAME is the one that others know", name, err)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	full := x.flags.Host != "" || strings.Contains(name, ".")
+	var addrs []netip.Addr
+	var err error
+	if full {
+		addrs, err = resolve(ctx, name)
 	}
-	for _, a := range addrs {
-		if a = a.Unmap(); a.IsLoopback() || slices.Contains(x.Addrs, a) {
-			return okf("%s is this machine", name)
-		}
+	_, notAddress := netip.ParseAddr(name)
+	ours := func(a netip.Addr) bool {
+		a = a.Unmap()
+		return a.IsLoopback() || slices.Contains(x.Addrs, a)
 	}
 	public := slices.ContainsFunc(x.Addrs, func(a netip.Addr) bool {
 		return a.IsGlobalUnicast() && !a.IsPrivate()
 	})
-	if !public && !addrs[0].IsPrivate() {
-		return okf("%s is %s, not an address of this machine: right if a router forwards the port",
-			name, addrs[0])
+	wrong := ""
+	switch {
+	case name == "":
+		wrong = "this machine has no name"
+	case notAddress == nil:
+		x.ok("%s, an address", name)
+	case !full:
+		x.ok("this machine is called %s, without a domain: menus have the address that the visitor has reached", name)
+	case err != nil || len(addrs) == 0:
+		wrong = fmt.Sprintf("menus call this host %s, which cannot be looked up: %v", name, err)
+	case slices.ContainsFunc(addrs, ours):
+		x.ok("%s is this machine", name)
+	case !public && !addrs[0].IsPrivate():
+		x.ok("%s is %s, not an address of this machine: right if a router forwards the port", name,
+			addrs[0])
+	default:
+		wrong = fmt.Sprintf("menus call this host %s, which is another machine: %s", name, addrs[0])
 	}
-	return wrong("menus call this host %s, which is another machine: %s; NAME is the one of this machine", name, addrs[0])
+	if wrong != "" {
+		command := diag.Command("gophd", "-host", "NAME")
+		if x.Settings == nil {
+			command = diag.Command("echo", "GOPHD_HOST=NAME") + " >>" + settingsFile
+		}
+		x.add(Finding{
+			Type:    command,
+			Text:    wrong + "; NAME is the one by which others know this machine",
+			Restart: x.Settings == nil,
+		})
+	}
 }
 
 // certificates reports whether each can be read, is valid, and is the one that the server
 // shows.
-func (x *examination) certificates(ctx context.Context) (all []Finding) {
+func (x *examination) certificates(ctx context.Context) {
 	var pairs []keypair.CertKey
 	if x.flags.TLSSelfSigned != "" {
 		pairs = x.flags.SelfSigned()
@@ -83,7 +93,8 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 		}
 	}
 	var certs []*x509.Certificate
-	mend := x.set(x.ownPair())
+	command := x.set(x.ownPair())
+	faults := x.faults
 	for _, pair := range pairs {
 		file := pair.Cert
 		pair.Cert = x.source(pair.Cert)
@@ -92,13 +103,13 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 		switch {
 		case err == nil:
 			certs = append(certs, loaded.Leaf)
-			all = append(all, x.certificate(ctx, loaded.Leaf, pair, pair.Cert != file, names)...)
+			x.certificate(ctx, loaded.Leaf, pair, pair.Cert != file, names)
 			if !isSelfSigned(loaded.Leaf) {
-				mend = diag.Command("certbot", "certonly", "--expand", "-d",
+				command = diag.Command("certbot", "certonly", "--expand", "-d",
 					strings.Join(names, ","))
 			}
 		case os.IsPermission(err) && os.Geteuid() != 0:
-			all = append(all, unknownf("%v", err)...)
+			x.unknown("%v", err)
 		} // the check of keys reports others
 	}
 
@@ -109,12 +120,13 @@ func (x *examination) certificates(ctx context.Context) (all []Finding) {
 			return cert.VerifyHostname(name) == nil
 		})
 	})
-	if len(certs) > 0 && len(lacking) > 0 && !slices.ContainsFunc(all, isFault) {
-		more := faultf(mend, "no certificate is for %s", strings.Join(lacking, ", "))
-		more[0].Restart = x.managed()
-		all = append(all, more...)
+	if len(certs) > 0 && len(lacking) > 0 && x.faults == faults {
+		x.add(Finding{
+			Type:    command,
+			Text:    "no certificate is for " + strings.Join(lacking, ", "),
+			Restart: x.managed(),
+		})
 	}
-	return all
 }
 
 func isSelfSigned(cert *x509.Certificate) bool {
@@ -123,7 +135,7 @@ func isSelfSigned(cert *x509.Certificate) bool {
 
 // certificate examines one certificate, which systemd may have handed over.
 func (x *examination) certificate(ctx context.Context, cert *x509.Certificate,
-	pair keypair.CertKey, handed bool, names []string) []Finding {
+	pair keypair.CertKey, handed bool, names []string) {
 	own := isSelfSigned(cert)
 	renew := diag.Command("certbot", "renew")
 	if own {
@@ -131,13 +143,16 @@ func (x *examination) certificate(ctx context.Context, cert *x509.Certificate,
 	}
 	ends := cert.NotAfter.Format(time.DateOnly)
 	if left := time.Until(cert.NotAfter); left < 7*24*time.Hour {
-		text := "expires on %s and was not renewed"
+		text := pair.Cert + " expires on " + ends + " and was not renewed"
 		if left < 0 {
-			text = "expired on %s"
+			text = pair.Cert + " expired on " + ends
 		}
-		all := faultf(renew, "%s "+text, pair.Cert, ends)
-		all[0].Restart = own
-		return all
+		x.add(Finding{
+			Type:    renew,
+			Text:    text,
+			Restart: own,
+		})
+		return
 	}
 
 	// Until version 0.3 gophd put the machine's own name into its pair.
@@ -147,20 +162,22 @@ func (x *examination) certificate(ctx context.Context, cert *x509.Certificate,
 		also = "; it tells everybody that this machine is called " + machine +
 			": without the pair gophd makes one for each host, which clients of Gemini must accept anew (" + then(renew, x.restart()) + ")"
 	}
-	if x.mayNotAsk() != nil {
-		return okf("%s, valid until %s%s", pair.Cert, ends, also)
+	if x.silent() != "" {
+		x.ok("%s, valid until %s%s", pair.Cert, ends, also)
+		return
 	}
 	shown, err := x.shown(ctx, append(cert.DNSNames, x.flags.Host)[0])
 	switch {
 	case err != nil:
-		return restartf("", "no TLS at %s: %v", x.at[0], err)
+		x.restarted("", "no TLS at %s: %v", x.at[0], err)
 	case bytes.Equal(shown, cert.Raw):
-		return okf("%s, valid until %s, is the one that the server shows%s", pair.Cert, ends, also)
+		x.ok("%s, valid until %s, is the one that the server shows%s", pair.Cert, ends, also)
 	case handed:
-		return faultf(diag.Command("systemctl", "restart", "gophd"),
+		x.fault(diag.Command("systemctl", "restart", "gophd"),
 			"the server shows another certificate than %s: systemd hands it over at a start", pair.Cert)
+	default:
+		x.fault(x.reload(), "the server shows another certificate than %s", pair.Cert)
 	}
-	return faultf(x.reload(), "the server shows another certificate than %s", pair.Cert)
 }
 
 // shown returns the certificate that the server sends for a name.

@@ -71,23 +71,21 @@ func (x *examination) ownAddress() netip.Addr {
 }
 
 // port reports which processes listen on the ports of the server.
-func (x *examination) port(ctx context.Context) (all []Finding) {
+func (x *examination) port(ctx context.Context) {
 	var done []string
 	for _, at := range x.at {
 		if port := portOf(at); !slices.Contains(done, port) {
 			done = append(done, port)
-			all = append(all, x.onePort(ctx, port)...)
+			x.onePort(ctx, port)
 		}
 	}
-	return all
 }
 
 // onePort reports which process listens on a port.
-func (x *examination) onePort(ctx context.Context, port string) []Finding {
+func (x *examination) onePort(ctx context.Context, port string) {
 	inodes := x.listeners(port)
-	pid, program, service := x.holder(inodes)
+	pid, program, other := x.holder(inodes)
 	bySystemd := program == "systemd"
-	other := service
 	if bySystemd || program == "" {
 		if other = x.otherSocket(ctx, port); other != "" {
 			program = "systemd, for " + other
@@ -95,23 +93,30 @@ func (x *examination) onePort(ctx context.Context, port string) []Finding {
 	}
 	switch {
 	case len(inodes) == 0:
-		return faultf(x.start(), "nothing listens at port %s", port)
+		x.fault(x.start(), "nothing listens at port %s", port)
+		return
 	case program == "gophd":
-		return okf("port %s is held by gophd", port)
+		x.ok("port %s is held by gophd", port)
+		return
 	case other == "" && bySystemd:
-		return okf("port %s is held by systemd, for gophd", port)
+		x.ok("port %s is held by systemd, for gophd", port)
+		return
 	case program == "" && portOf(x.at[0]) != port:
-		return okf("port %s is held; root sees by which program", port)
+		x.ok("port %s is held; root sees by which program", port)
+		return
 	case program == "": // only root sees the process: gophd is recognized by its reply
 		text, err := x.ask(ctx, "robots.txt")
 		if err == nil && bytes.HasPrefix(text, []byte(madeByGophd)) {
-			return okf("port %s is held by gophd", port)
+			x.ok("port %s is held by gophd", port)
+			return
 		}
-		return faultf(diag.Command("sudo", "gophd", "doctor", "-only", "port"),
+		x.fault(diag.Command("sudo", "gophd", "doctor", "-only", "port"),
 			"port %s is held by another program than gophd; root sees by which", port)
+		return
 	case other == "":
-		return faultf(diag.Command("kill", pid),
-			"port %s is held by %s, which no unit has started", port, program)
+		x.fault(diag.Command("kill", pid), "port %s is held by %s, which no unit has started", port,
+			program)
+		return
 	}
 
 	// Let gophd have the port, or give it another one.
@@ -123,7 +128,8 @@ func (x *examination) onePort(ctx context.Context, port string) []Finding {
 		f.Back = then(service("gophd", "stop"), service(name, "start"))
 		f.Both = then(diag.Command("echo", "GOPHD_LISTEN=:7070")+" >>"+openrcFile,
 			service("gophd", "start"))
-		return []Finding{f}
+		x.add(f)
+		return
 	}
 	disable := []string{"systemctl", "disable", "--now", other}
 	for _, more := range []string{name + ".socket", name + ".service"} {
@@ -138,7 +144,7 @@ func (x *examination) onePort(ctx context.Context, port string) []Finding {
 	f.Both = then(diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d"),
 		diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf",
 			"/etc/systemd/system/gophd.socket.d/"), daemonReload, enableGophd)
-	return []Finding{f}
+	x.add(f)
 }
 
 // listeners returns the inodes of the TCP sockets that listen at a port (proc_net_tcp(5)).

@@ -69,30 +69,34 @@ func (x *examination) underSystemd() bool { return len(x.units) > 0 }
 func (x *examination) unit() properties { return x.units[unitNames[0]] }
 
 // loaded reports units that systemd does not start as they are.
-func (x *examination) loaded(context.Context) (all []Finding) {
+func (x *examination) loaded(context.Context) {
 	switch {
 	case x.Settings != nil:
-		return nil
-	case !x.underSystemd() && x.exists(openrcFile):
-		return okf("%s, for OpenRC", openrcFile)
-	case !x.underSystemd() && x.exists("/usr/local/share/gophd/systemd/gophd.service"):
-		return faultf(then(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service",
+		return
+	case x.underSystemd():
+	case x.exists(openrcFile):
+		x.ok("%s, for OpenRC", openrcFile)
+		return
+	case x.exists("/usr/local/share/gophd/systemd/gophd.service"):
+		x.fault(then(diag.Command("cp", "/usr/local/share/gophd/systemd/gophd.service",
 			"/usr/local/share/gophd/systemd/gophd.socket", "/etc/systemd/system/"), daemonReload),
 			"there is no gophd.service; gophd doctor DIR examines a gophd without one")
-	case !x.underSystemd():
-		return faultf(diag.Command("sudo", "make", "install"),
+		return
+	default:
+		x.fault(diag.Command("sudo", "make", "install"),
 			"systemd has no gophd.service; gophd doctor DIR examines a gophd without one")
+		return
 	}
-	reload := ""
+
+	changed := ""
 	for _, name := range unitNames {
 		unit := x.units[name]
 		switch unit["LoadState"] {
 		case "masked":
-			all = append(all, restartf(diag.Command("systemctl", "unmask", name),
-				"%s is masked: systemd does not start it", name)...)
+			x.restarted(diag.Command("systemctl", "unmask", name),
+				"%s is masked: systemd does not start it", name)
 		case "bad-setting", "error":
-			all = append(all, restartf(x.mendUnit(unit), "systemd does not load %s: %s", name,
-				unit["LoadError"])...)
+			x.restarted(x.mendUnit(unit), "systemd does not load %s: %s", name, unit["LoadError"])
 		}
 		added, _ := filepath.Glob(x.onMachine("/etc/systemd/system/" + name + ".d/*.conf"))
 		unread := slices.ContainsFunc(added, func(file string) bool {
@@ -100,26 +104,22 @@ func (x *examination) loaded(context.Context) (all []Finding) {
 				"/"+strings.TrimPrefix(strings.TrimPrefix(file, x.Machine), "/"))
 		})
 		if unit.yes("NeedDaemonReload") || unread { // systemd does not notice a directory that is new
-			reload = cmp.Or(reload, name)
+			changed = cmp.Or(changed, name)
 		}
 	}
-	if reload != "" {
-		all = append(all, restartf(daemonReload,
-			"%s was changed, and systemd has not read it again", reload)...)
+	if changed != "" {
+		x.restarted(daemonReload, "%s was changed, and systemd has not read it again", changed)
 	}
-	if all != nil {
-		return all
+	if x.none() {
+		text := x.unit()["FragmentPath"]
+		between := ", with "
+		for file := range strings.FieldsSeq(x.unit()["DropInPaths"] + " " +
+			x.units["gophd.socket"]["DropInPaths"]) {
+			text += between + filepath.Base(file)
+			between = ", "
+		}
+		x.ok("%s", text)
 	}
-	text := x.unit()["FragmentPath"]
-	var with []string
-	for file := range strings.FieldsSeq(x.unit()["DropInPaths"] + " " +
-		x.units["gophd.socket"]["DropInPaths"]) {
-		with = append(with, filepath.Base(file))
-	}
-	if len(with) > 0 {
-		text += ", with " + strings.Join(with, ", ")
-	}
-	return okf("%s", text)
 }
 
 // mendUnit returns the command for a unit that systemd does not load. The usual mistake is
@@ -137,48 +137,41 @@ func (x *examination) mendUnit(unit properties) string {
 
 // service reports the sockets of fronts that do not listen, and a service that has failed,
 // with its last message in the journal.
-func (x *examination) service(ctx context.Context) (all []Finding) {
+func (x *examination) service(ctx context.Context) {
 	if !x.underSystemd() {
-		return nil
+		return
 	}
 	for _, name := range unitNames[2:] {
 		unit := x.units[name]
 		if unit["UnitFileState"] == "enabled" && unit["ActiveState"] != "active" {
-			all = append(all, restartf("", "%s is enabled and does not listen: it is %s",
-				name, unit["ActiveState"])...)
+			x.restarted("", "%s is enabled and does not listen: it is %s", name,
+				unit["ActiveState"])
 		}
 	}
 	unit := x.unit()
-	if unit["ActiveState"] != "failed" && unit["Result"] == "success" &&
-		x.units["gophd.socket"]["ActiveState"] != "failed" {
-		if all == nil {
-			all = okf("%s", unit["ActiveState"])
-		}
-		return all
+	if unit["ActiveState"] == "failed" || unit["Result"] != "success" ||
+		x.units["gophd.socket"]["ActiveState"] == "failed" {
+		x.restarted("", "the service failed (%s, status %s)%s", unit["Result"],
+			unit["ExecMainStatus"], x.lastError(ctx))
 	}
-	text := fmt.Sprintf("the service failed (%s, status %s)", unit["Result"],
-		unit["ExecMainStatus"])
-	if message, hint := x.lastError(ctx); message != "" {
-		text += ": " + message
-		if hint != "" {
-			text += " (hint: " + hint + ")"
-		}
+	if x.none() {
+		x.ok("%s", unit["ActiveState"])
 	}
-	return append(all, restartf("", "%s", text)...)
 }
 
 // lastError returns the last error of the service in the journal, with its hint.
-func (x *examination) lastError(ctx context.Context) (message, hint string) {
+func (x *examination) lastError(ctx context.Context) (text string) {
 	out, _ := x.command(ctx, "journalctl", "--no-pager", "-q", "-o", "cat", "-n", "50", "-p",
 		"warning", "-t", "gophd", "-u", unitNames[0])
 	for line := range strings.Lines(string(out)) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "gophd: hint: "); ok {
-			hint = text
-		} else if text, ok := strings.CutPrefix(strings.TrimSpace(line), "gophd: "); ok {
-			message, hint = text, ""
+		message, ok := strings.CutPrefix(strings.TrimSpace(line), "gophd: ")
+		if hint, isHint := strings.CutPrefix(message, "hint: "); isHint {
+			text += " (hint: " + hint + ")"
+		} else if ok {
+			text = ": " + message
 		}
 	}
-	return message, hint
+	return text
 }
 
 // started returns the arguments and the variables that the service starts with.
@@ -252,68 +245,67 @@ func (x *examination) file() string {
 	return openrcFile
 }
 
-// settings reports lines that set nothing, and settings with which gophd would not start.
-func (x *examination) settings(context.Context) (all []Finding) {
-	if x.Settings == nil {
-		all = x.ignored()
-	}
+// settings reports lines that look like settings and set nothing, and settings with which gophd
+// would not start.
+func (x *examination) settings(context.Context) {
 	err := x.failed
 	if err == nil {
 		_, err = x.flags.Settings()
 	}
-	if err == nil && all == nil {
-		return okf("all valid")
-	} else if err == nil {
-		return all
+	if x.Settings == nil {
+		x.assignments(err)
+	} else if err != nil {
+		command := "gophd -help"
+		if name, ok := strings.CutPrefix(err.Error(), "unknown variable "); ok {
+			command = diag.Command("unset", name)
+		}
+		x.fault(command, "%s", hinted(err))
 	}
-	text, command := err.Error(), "gophd -help"
+	if x.none() {
+		x.ok("all valid")
+	}
+}
+
+// hinted returns an error with its hint.
+func hinted(err error) string {
 	var e *exit.CommandError
 	if errors.As(err, &e) && e.Hint != "" {
-		text += "; " + e.Hint
+		return err.Error() + "; " + e.Hint
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "unknown variable "); ok {
-		command = diag.Command("unset", name)
-	}
-	if x.Settings == nil {
-		return append(all, restartf(x.mend(err.Error(), text), "%s", text)...)
-	}
-	return append(all, faultf(command, "%s", text)...)
+	return err.Error()
 }
 
-// ignored reports lines that look like settings and set nothing.
-func (x *examination) ignored() (all []Finding) {
-	for _, s := range parseSettings(x.read(x.file())) {
-		name := strings.ToUpper(strings.TrimSpace(strings.TrimPrefix(s.name, "export ")))
-		mine := strings.HasPrefix(name, "GOPHD_")
-		if shell := !x.underSystemd() && strings.HasPrefix(s.name, "export GOPHD_"); !mine ||
-			shell || s.valid() && s.name == name {
-			continue
-		}
-		mend := x.sed(fmt.Sprintf(`%ds/^[^=]*=[[:space:]]*/%s=/`, s.line, name))
-		all = append(all, restartf(mend, "%s:%d: %s= sets nothing: a line is %s=VALUE", x.file(),
-			s.line, s.name, name)...)
-	}
-	return all
-}
-
-// mend returns the command that removes a wrong setting from its file, or corrects its name.
-func (x *examination) mend(message, hint string) string {
-	for _, s := range parseSettings(x.read(x.file())) {
-		flag := "-" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s.name,
-			"GOPHD_"), "_", "-"))
-		words := strings.FieldsFunc(message, func(r rune) bool {
+// assignments reports lines of the file of settings that set nothing, and the error of the
+// settings, with the command that corrects the name or removes the line.
+func (x *examination) assignments(err error) {
+	command := "${EDITOR:-vi} " + x.file()
+	var words []string
+	if err != nil {
+		words = strings.FieldsFunc(err.Error(), func(r rune) bool {
 			return r == ' ' || r == ':' || r == ','
 		})
-		if !slices.Contains(words, s.name) && !slices.Contains(words, flag) {
-			continue
-		}
-		if _, near, ok := strings.Cut(hint, "did you mean GOPHD_"); ok {
-			near, _, _ = strings.Cut(near, "?")
-			return x.sed(fmt.Sprintf("s/^%s=/GOPHD_%s=/", s.name, near))
-		}
-		return x.sed(fmt.Sprintf("s/^%s=/#&/", s.name))
 	}
-	return "${EDITOR:-vi} " + x.file()
+	for _, s := range parseSettings(x.read(x.file())) {
+		name := strings.ToUpper(strings.TrimSpace(strings.TrimPrefix(s.name, "export ")))
+		flag, mine := strings.CutPrefix(name, "GOPHD_")
+		flag = "-" + strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
+		shell := !x.underSystemd() && strings.HasPrefix(s.name, "export GOPHD_")
+		if mine && !shell && s.name != name {
+			mend := x.sed(fmt.Sprintf(`%ds/^[^=]*=[[:space:]]*/%s=/`, s.line, name))
+			x.restarted(mend, "%s:%d: %s= sets nothing: a line is %s=VALUE", x.file(), s.line,
+				s.name, name)
+		}
+		if slices.Contains(words, s.name) || slices.Contains(words, flag) {
+			command = x.sed(fmt.Sprintf("s/^%s=/#&/", s.name))
+			if _, near, ok := strings.Cut(hinted(err), "did you mean GOPHD_"); ok {
+				near, _, _ = strings.Cut(near, "?")
+				command = x.sed(fmt.Sprintf("s/^%s=/GOPHD_%s=/", s.name, near))
+			}
+		}
+	}
+	if err != nil {
+		x.restarted(command, "%s", hinted(err))
+	}
 }
 
 // sed is the command that changes the settings.
@@ -372,31 +364,28 @@ func (x *examination) reload() string {
 }
 
 // allowed reports addresses of flags at which the unit does not let gophd listen.
-func (x *examination) allowed(context.Context) (all []Finding) {
-	switch {
-	case !x.underSystemd():
-		return nil
-	case !x.unit().yes("PrivateNetwork"):
-		return okf("the unit allows what the settings require")
+func (x *examination) allowed(context.Context) {
+	if !x.underSystemd() {
+		return
 	}
 	for _, f := range x.listenFlags() {
-		if f.name == "listen" || f.name == "metrics" {
-			all = append(all, faultf(systemd.Activate(f.name),
-				"the unit has no network of its own, so gophd cannot listen at %s (-%s)",
-				f.addr, f.name)...)
-			continue
+		if !x.unit().yes("PrivateNetwork") {
+			break
 		}
-		socket := "gophd-" + f.name + ".socket"
-		mend := then(x.sed("s/^"+daemon.Variable(f.name)+"=/#&/"),
-			diag.Command("systemctl", "enable", socket),
-			diag.Command("systemctl", "stop", "gophd.socket", "gophd.service"),
-			diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service"))
-		all = append(all, faultf(mend,
-			"the unit has no network of its own, so gophd cannot listen at %s: %s does",
-			f.addr, socket)...)
+		command, instead := systemd.Activate(f.name), ""
+		if f.name != "listen" && f.name != "metrics" {
+			socket := "gophd-" + f.name + ".socket"
+			instead = ": " + socket + " does"
+			command = then(x.sed("s/^"+daemon.Variable(f.name)+"=/#&/"),
+				diag.Command("systemctl", "enable", socket),
+				diag.Command("systemctl", "stop", "gophd.socket", "gophd.service"),
+				diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service"))
+		}
+		x.fault(command,
+			"the unit has no network of its own, so gophd cannot listen at %s (-%s)%s",
+			f.addr, f.name, instead)
 	}
-	if all == nil {
-		return okf("the unit allows what the settings require")
+	if x.none() {
+		x.ok("the unit allows what the settings require")
 	}
-	return all
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -42,24 +43,71 @@ func (d *Doctor) look(ctx context.Context) sight {
 	if d.AsService {
 		x.ownCredentials()
 	}
-	add := func(check string, list []Finding) {
-		for _, f := range list {
-			f.Check = check
-			x.sight.Findings = append(x.sight.Findings, f)
+	x.preconditions()
+	x.tree(ctx)
+	x.sight.Findings = x.findings
+	return x.sight
+}
+
+// preconditions tests what a start needs of the machine.
+func (x *examination) preconditions() {
+	settings, err := x.flags.Settings()
+	if x.failed != nil || err != nil {
+		return // settings reports the cause
+	}
+	x.enter("account")
+	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && x.Settings != nil &&
+		os.Geteuid() != 0 && u.UID != os.Geteuid() {
+		command := diag.Command("sudo") + " " + x.start()
+		if x.managed() {
+			command = x.set(map[string]string{"user": ""})
+		}
+		x.add(Finding{
+			Type: command,
+			Text: fmt.Sprintf("the server has the account with uid %d: it cannot become %s",
+				os.Getuid(), x.flags.User),
+			Restart: x.managed(),
+		})
+	}
+	for _, p := range settings.Preconditions(x.Machine) {
+		x.enter(p.Name)
+		err := p.Test()
+		var e *exit.CommandError
+		switch {
+		case err == nil && p.What != "":
+			x.ok("%s", p.What)
+		case err == nil:
+		case p.Name == "account" && !x.AsService && (x.Settings == nil || p.Warn): // of this process, which is not the server
+		case !errors.As(err, &e):
+			x.restarted("", "%v", err)
+		default:
+			command := e.Mend
+			if e.Set != nil {
+				command = then(command, x.set(e.Set))
+			}
+			if p.Name == "programs" {
+				command = x.starts(p.What)
+			}
+			x.add(Finding{
+				Type:    cmp.Or(command, diag.Command("gophd", "check-config")),
+				Text:    err.Error(),
+				Restart: x.managed() && !strings.Contains(command, "systemctl"),
+			})
 		}
 	}
-	x.preconditions(add)
-	if x.flags.Root == "" || x.failed != nil {
-		return x.sight
-	}
+}
+
+// tree examines the tree as the account of the server.
+func (x *examination) tree(ctx context.Context) {
 	conf, programs, err := x.flags.Parts()
-	if err != nil {
-		return x.sight // settings reports the cause
+	if x.flags.Root == "" || x.failed != nil || err != nil {
+		return // settings reports the cause
 	}
-	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && d.AsService && os.Geteuid() == 0 {
+	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && x.AsService && os.Geteuid() == 0 {
 		if err := u.Become(); err != nil {
-			add("account", unknownf("%v", err))
-			return x.sight
+			x.enter("account")
+			x.unknown("%v", err)
+			return
 		}
 	}
 	conf.Users, conf.Capsules = x.onMachine(conf.Users), x.onMachine(conf.Capsules)
@@ -79,8 +127,8 @@ func (d *Doctor) look(ctx context.Context) sight {
 			path := func(label string) string {
 				return "/" + strings.TrimPrefix(strings.TrimPrefix(at(label), x.Machine), "/")
 			}
-			add("annotations", x.annotations(v, path))
-			add("content", x.content(found, path))
+			x.annotations(v, path)
+			x.content(found, path)
 			for _, name := range v.Trees() {
 				if strings.HasPrefix(name, "~") {
 					x.sight.Users++
@@ -90,51 +138,9 @@ func (d *Doctor) look(ctx context.Context) sight {
 			x.pages(v.Now())
 			x.newest(v)
 		})
-	if err != nil && !slices.ContainsFunc(x.sight.Findings, isFault) {
-		add("annotations", restartf("", "the tree cannot be read: %v", exit.Root(x.flags.Root, err)))
-	}
-	return x.sight
-}
-
-// preconditions tests what a start needs of the machine.
-func (x *examination) preconditions(add func(check string, list []Finding)) {
-	settings, err := x.flags.Settings()
-	if x.failed != nil || err != nil {
-		return // settings reports the cause
-	}
-	if u, err := sandbox.LookUpUser(x.flags.User); err == nil && x.Settings != nil &&
-		os.Geteuid() != 0 && u.UID != os.Geteuid() {
-		command := diag.Command("sudo") + " " + x.start()
-		if x.managed() {
-			command = x.set(map[string]string{"user": ""})
-		}
-		all := faultf(command, "the server has the account with uid %d: it cannot become %s",
-			os.Getuid(), x.flags.User)
-		all[0].Restart = x.managed()
-		add("account", all)
-	}
-	for _, p := range settings.Preconditions(x.Machine) {
-		err := p.Test()
-		var e *exit.CommandError
-		switch {
-		case err == nil && p.What != "":
-			add(p.Name, okf("%s", p.What))
-		case err == nil:
-		case p.Name == "account" && !x.AsService && (x.Settings == nil || p.Warn): // of this process, which is not the server
-		case !errors.As(err, &e):
-			add(p.Name, restartf("", "%v", err))
-		default:
-			command := e.Mend
-			if e.Set != nil {
-				command = then(command, x.set(e.Set))
-			}
-			if p.Name == "programs" {
-				command = x.starts(p.What)
-			}
-			all := faultf(cmp.Or(command, diag.Command("gophd", "check-config")), "%v", err)
-			all[0].Restart = x.managed() && !strings.Contains(command, "systemctl")
-			add(p.Name, all)
-		}
+	if err != nil && x.faults == 0 {
+		x.enter("annotations")
+		x.restarted("", "the tree cannot be read: %v", exit.Root(x.flags.Root, err))
 	}
 }
 
@@ -207,7 +213,8 @@ func (x *examination) starts(socket string) string {
 var self *sandbox.Identity
 
 // annotations reports what authors wrote and did not get.
-func (x *examination) annotations(v *site.View, path func(label string) string) (all []Finding) {
+func (x *examination) annotations(v *site.View, path func(label string) string) {
+	x.enter("annotations")
 	for _, r := range v.Now().Reports {
 		file := path(r.File)
 		dir := filepath.Dir(file)
@@ -232,18 +239,18 @@ func (x *examination) annotations(v *site.View, path func(label string) string) 
 			}
 		}
 		if command != "" {
-			all = append(all, faultf(command, "%s: %s", r.Place(), r.Message)...)
+			x.fault(command, "%s: %s", r.Place(), r.Message)
 		}
 	}
-	if all == nil {
-		return okf("all annotations are read")
+	if x.none() {
+		x.ok("all annotations are read")
 	}
-	return all
 }
 
 // content reports what gophd check has found of files that the account of the server cannot
 // read, and of private keys. What keeps homes from being served is noted.
-func (x *examination) content(found *check.Outcome, path func(label string) string) (all []Finding) {
+func (x *examination) content(found *check.Outcome, path func(label string) string) {
+	x.enter("content")
 	x.sight.Homes = map[string]Finding{}
 	note := ""
 	for _, d := range found.Findings {
@@ -260,21 +267,20 @@ func (x *examination) content(found *check.Outcome, path func(label string) stri
 		case d.Code == check.CodeKey:
 			move := then(diag.Command("mkdir", "-p", "-m", "700", "--", x.private()),
 				diag.Command("mv", "--", file, x.private()))
-			all = append(all, faultf(move,
-				"everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)...)
+			x.fault(move,
+				"everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)
 		case d.Code != check.CodeRead:
 		case d.Hint == "" || self.Access(x.onMachine(file), sandbox.MayRead|sandbox.MayEnter) == nil: // about files in it, which may be closed on purpose
 			note = "; " + file + ": " + message
 		case isHome && !strings.Contains(user, "/"):
-			x.sight.Homes[strings.Replace(pattern, "*", user, 1)] = faultf(mend, "%s", message)[0]
+			x.sight.Homes[strings.Replace(pattern, "*", user, 1)] = Finding{Type: mend, Text: message}
 		default:
-			all = append(all, faultf(mend, "%s: %s", file, message)...)
+			x.fault(mend, "%s: %s", file, message)
 		}
 	}
-	if all != nil {
-		return all
+	if x.none() {
+		x.ok("no private key in %s%s", diag.Count(found.Files, "file", "files"), note)
 	}
-	return okf("no private key in %s%s", diag.Count(found.Files, "file", "files"), note)
 }
 
 // pages lists the start and the top-level directories.
@@ -295,53 +301,48 @@ func (x *examination) pages(snap *site.Snapshot) {
 // seconds may still be on its way into the index.
 func (x *examination) newest(v *site.View) {
 	const most = 3
-	type candidate struct {
-		name string
-		when time.Time
-	}
-	var all []candidate
+	modified := map[string]int64{}
 	for dir, d := range v.Now().Tree.All() {
 		for _, file := range d.Files {
 			name := selector.Join(dir, file.Name)
-			when := time.Unix(0, file.Modified)
-			if typ, known := menu.TypeOf(file.Name); known && typ == menu.TypeText &&
-				time.Since(when) > 10*time.Second && !v.Now().Compiled.DeniedToAll(name, false) {
-				all = append(all, candidate{name, when})
+			typ, known := menu.TypeOf(file.Name)
+			if known && typ == menu.TypeText && !v.Now().Compiled.DeniedToAll(name, false) &&
+				time.Since(time.Unix(0, file.Modified)) > 10*time.Second {
+				modified[name] = file.Modified
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return b.when.Compare(a.when) })
-	for _, c := range all {
+	names := slices.SortedFunc(maps.Keys(modified), func(a, b string) int {
+		return cmp.Or(cmp.Compare(modified[b], modified[a]), strings.Compare(a, b))
+	})
+	for _, name := range names {
 		if len(x.sight.Texts) == most {
 			break
 		}
-		body, err := v.ReadFile(c.name)
+		body, err := v.ReadFile(name)
 		if err == nil && len(body) <= 64<<10 && utf8.Valid(body) {
 			x.sight.Texts = append(x.sight.Texts,
-				text{selector.Canonical(c.name, false), bytes.ReplaceAll(body, []byte("\r"), nil)})
+				text{selector.Canonical(name, false), bytes.ReplaceAll(body, []byte("\r"), nil)})
 		}
 	}
 }
 
 // homes reports users' directories that the server cannot serve. Root sees which of them
 // there are.
-func (x *examination) homes(context.Context) (all []Finding) {
-	if x.flags.Users == "" {
-		return nil
-	}
-	if above := x.seen("homes"); slices.ContainsFunc(above, isFault) { // the directory of the homes
-		return above
+func (x *examination) homes(context.Context) {
+	if x.flags.Users == "" || !x.none() { // or the directory of the homes is closed
+		return
 	}
 	for _, dir := range slices.Sorted(maps.Keys(x.sight.Homes)) {
 		if _, err := os.Stat(x.onMachine(dir)); !errors.Is(err, fs.ErrNotExist) {
-			all = append(all, x.sight.Homes[dir])
+			x.add(x.sight.Homes[dir])
 		}
 	}
 	switch {
-	case all != nil:
-		return all
+	case !x.none():
 	case x.sight.Users == 0:
-		return unknownf("no user has a directory %s", x.flags.Users)
+		x.unknown("no user has a directory %s", x.flags.Users)
+	default:
+		x.ok("%s a directory", diag.Count(x.sight.Users, "user has", "users have"))
 	}
-	return okf("%s", diag.Count(x.sight.Users, "user has", "users have")+" a directory")
 }

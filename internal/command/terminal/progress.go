@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"golang.org/x/text/transform"
 )
 
 // progressAfter is how long a task may take before it reports progress.
@@ -30,7 +32,8 @@ func progress(w io.Writer, how func() string, after time.Duration) (stop func())
 		for shown := false; ; shown = true {
 			select {
 			case <-timer.C:
-				_, _ = fmt.Fprintf(w, "\r%s\x1b[K", escape([]byte(how())))
+				text, _, _ := transform.String(printable{}, how())
+				_, _ = fmt.Fprintf(w, "\r%s\x1b[K", text)
 				timer.Reset(time.Second / 5)
 			case <-done:
 				if shown {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/journal"
 	"golang.org/x/term"
+	"golang.org/x/text/transform"
 
 	"github.com/gophd/gophd/diag"
 )
@@ -36,7 +37,7 @@ func IsJournal(w io.Writer) bool {
 // Safe returns a writer of text to w. Whatever a terminal could obey is written
 // in its escaped form, as [diag.Printable] does it; line ends and tabs are kept.
 // Close writes what may be the beginning of a character.
-func Safe(w io.Writer) io.WriteCloser { return &safeWriter{w: w} }
+func Safe(w io.Writer) io.WriteCloser { return transform.NewWriter(w, printable{}) }
 
 // WholeFile returns a writer for untrusted files: w itself, or [Safe] if w is a terminal.
 func WholeFile(w io.Writer) io.WriteCloser {
@@ -50,54 +51,32 @@ type asItIs struct{ io.Writer }
 
 func (asItIs) Close() error { return nil }
 
-type safeWriter struct {
-	w    io.Writer
-	rest []byte // the beginning of a character, or CR: what follows decides
-}
+// printable makes text fit for a terminal.
+type printable struct{ transform.NopResetter }
 
-func (s *safeWriter) Write(p []byte) (int, error) {
-	text := append(s.rest, p...)
-	n := len(text)
-	switch {
-	case n > 0 && text[n-1] == '\r':
-		n--
-	default:
-		for i := n - 1; i >= max(0, n-utf8.UTFMax); i-- {
-			if utf8.RuneStart(text[i]) {
-				if !utf8.FullRune(text[i:]) {
-					n = i
-				}
-				break
-			}
+// Transform implements transform.Transformer.
+func (printable) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		rest := src[nSrc:]
+		if !atEOF && (string(rest) == "\r" || !utf8.FullRune(rest)) {
+			return nDst, nSrc, transform.ErrShortSrc // what follows decides
 		}
+		_, size := utf8.DecodeRune(rest)
+		text := string(rest[:size])
+		switch {
+		case bytes.HasPrefix(rest, []byte("\r\n")):
+			text = "\n"
+			size = 2
+		case text != "\n" && text != "\t":
+			text = diag.Printable(text)
+		}
+		if nDst+len(text) > len(dst) {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		nDst += copy(dst[nDst:], text)
+		nSrc += size
 	}
-	s.rest = bytes.Clone(text[n:])
-	_, err := s.w.Write(escape(text[:n]))
-	return len(p), err
-}
-
-func (s *safeWriter) Close() error {
-	_, err := s.w.Write(escape(s.rest))
-	s.rest = nil
-	return err
-}
-
-// escape makes text fit for a terminal, line by line.
-func escape(text []byte) []byte {
-	var out []byte
-	for len(text) > 0 {
-		i := bytes.IndexAny(text, "\n\t")
-		if i < 0 {
-			return append(out, diag.Printable(string(text))...)
-		}
-		line := text[:i]
-		if text[i] == '\n' {
-			line = bytes.TrimSuffix(line, []byte("\r"))
-		}
-		out = append(append(out, diag.Printable(string(line))...), text[i])
-		text = text[i+1:]
-	}
-	return out
+	return nDst, nSrc, nil
 }
 
 // PrintJSON writes a value as JSON that a program reads, and a person may.
