@@ -27,16 +27,6 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// seen returns the findings of a check that the process with the service's rights made.
-func (x *examination) seen(check string) (all []Finding) {
-	for _, f := range x.sight.Findings {
-		if f.Check == check {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
 // look examines the disk with the rights of this process, or of the account that it becomes.
 func (d *Doctor) look(ctx context.Context) sight {
 	x := d.begin(ctx)
