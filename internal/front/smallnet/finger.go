@@ -55,7 +55,7 @@ func (f *Protocols) serveFinger(w server.ResponseWriter, r *server.Request) erro
 
 func (f *Protocols) write(w server.ResponseWriter, r *server.Request, sel string,
 	form *answer.Format) error {
-	a, _, err := f.ask(r, "", selector.URIPath(sel), "", form)
+	a, _, err := f.ask(r, request{path: selector.URIPath(sel)}, form)
 	if err != nil {
 		return err
 	}

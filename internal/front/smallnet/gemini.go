@@ -1,6 +1,7 @@
 package smallnet
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -20,10 +21,11 @@ var geminiFormat = gemtext("=>")
 // Gemini returns the protocol of Gemini.
 func (f *Protocols) Gemini() *server.Protocol {
 	h := &handler{
-		HandlerFunc: f.serveGemini,
-		path:        geminiPath,
-		hosts:       f.Hosts,
-		head:        "20 " + robotsType + "\r\n",
+		Protocols: f,
+		parse:     parseGemini,
+		format:    geminiFormat,
+		reply:     replyGemini,
+		head:      "20 " + robotsType + "\r\n",
 	}
 	return &server.Protocol{
 		Name:       "gemini",
@@ -36,35 +38,34 @@ func (f *Protocols) Gemini() *server.Protocol {
 	}
 }
 
-func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) error {
-	r.Selector = strings.TrimSpace(r.Raw) // for the log, until it is known
+func parseGemini(r *server.Request) (q request, err error) {
 	u, err := geminiURL(r.Raw)
 	if err != nil {
-		return err
+		return q, err
+	}
+	q = request{host: u.Hostname(), path: u.EscapedPath(), authority: u.Host}
+	r.URLPort = selector.PortOf("gemini")
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		r.URLPort = port
 	}
 	if u.Scheme != "gemini" ||
-		u.Port() != "" && u.Port() != strconv.Itoa(int(r.Local.Port())) &&
-			u.Port() != strconv.Itoa(selector.PortOf("gemini")) {
-		return errOtherHost
+		r.URLPort != int(r.Local.Port()) && r.URLPort != selector.PortOf("gemini") {
+		return q, errOtherHost
 	}
-	r.URLPort = selector.PortOf("gemini")
-	if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
-		r.URLPort = int(port)
-	}
-	query, err := url.PathUnescape(u.RawQuery)
+	q.query, err = url.PathUnescape(u.RawQuery)
 	if err != nil {
-		return badRequest("Bad query")
+		return q, badRequest("Bad query")
 	}
-	a, kind, err := f.ask(r, u.Hostname(), u.EscapedPath(), query, geminiFormat)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
+	return q, nil
+}
+
+func replyGemini(w server.ResponseWriter, r *server.Request, q request, a *answer.Value,
+	kind string) error {
 	switch a.Class {
 	case answer.Question:
 		return send(w, "10 "+oneLine(a.Prompt), nil)
 	case answer.Moved:
-		to := "gemini://" + u.Host + reference(r, a)
+		to := "gemini://" + q.authority + reference(r, a)
 		if len(to) > maxURL {
 			return badRequest("The URL has more than 1024 bytes, escaped")
 		}
@@ -72,7 +73,7 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	case answer.Redirect:
 		to := a.URL
 		if strings.HasPrefix(to, "/") {
-			to = "gemini://" + u.Host + to
+			to = "gemini://" + q.authority + to
 		}
 		if a.Permanent {
 			return send(w, "31 "+to, nil)
@@ -81,18 +82,9 @@ func (f *Protocols) serveGemini(w server.ResponseWriter, r *server.Request) erro
 	case answer.Status:
 		return send(w, a.Prompt, nil)
 	case answer.Leaving: // a redirect would lend the site's name to whatever a stranger writes behind it
-		return send(w, "20 "+kind, leaving(a))
+		a = leaving(a)
 	}
 	return send(w, "20 "+kind, a)
-}
-
-// geminiPath returns the host and the path of a request.
-func geminiPath(raw string) (host, path string, err error) {
-	u, err := geminiURL(raw)
-	if err != nil {
-		return "", "", err
-	}
-	return u.Hostname(), u.EscapedPath(), nil
 }
 
 // geminiURL parses a request.
@@ -128,7 +120,7 @@ func geminiError(err error) []byte {
 	}[server.KindOf(err)]
 	meta := server.ErrorMessage(err)
 	switch {
-	case isOtherHost(err):
+	case errors.Is(err, errOtherHost):
 		status = "53"
 	case status == "44":
 		meta = strconv.Itoa(server.RetryAfter)

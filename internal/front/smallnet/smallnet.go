@@ -42,25 +42,38 @@ type Protocols struct {
 	ClientCert bool
 }
 
+// request is a request as its protocol writes it.
+type request struct {
+	host      string // "" if none is named
+	path      string // escaped
+	query     string
+	authority string // of the URL, if the protocol has URLs
+}
+
 // handler is the server.Handler of a protocol, and its server.Quick for robots.txt, which
 // is answered before all limits.
 type handler struct {
-	server.HandlerFunc
+	*Protocols
 
-	// path returns the host, "" if none is named, and the escaped path of a request.
-	path func(raw string) (host, path string, err error)
+	// parse parses a request. With an error it returns the host and the path, if it can.
+	parse func(r *server.Request) (request, error)
 
-	hosts func(r *server.Request, name string) (h *answer.Host, own *server.Request, ok bool)
-	head  string // before the file
+	format *answer.Format
+
+	// reply sends an answer of some media type.
+	reply func(w server.ResponseWriter, r *server.Request, q request, a *answer.Value,
+		kind string) error
+
+	head string // before robots.txt
 }
 
 // Quick answers a request for robots.txt from memory.
 func (h *handler) Quick(r *server.Request) (a server.Answer, ok bool) {
-	host, sel, ok := h.robots(r.Raw)
+	q, sel, ok := h.robots(r)
 	if !ok {
 		return a, false
 	}
-	of, own, ok := h.hosts(r, host)
+	of, own, ok := h.Hosts(r, q.host)
 	if !ok {
 		return a, false
 	}
@@ -73,23 +86,37 @@ func (h *handler) Quick(r *server.Request) (a server.Answer, ok bool) {
 
 // isRobots reports whether a request is for robots.txt.
 func (h *handler) isRobots(raw string) bool {
-	_, _, ok := h.robots(raw)
+	_, _, ok := h.robots(&server.Request{Raw: raw})
 	return ok
 }
 
-// robots returns the host and the selector of a request for robots.txt.
-func (h *handler) robots(raw string) (host, sel string, ok bool) {
-	host, path, err := h.path(raw)
-	if err == nil {
-		sel, err = pathOf(path)
+// robots parses a request for robots.txt, which may have any query or port.
+func (h *handler) robots(r *server.Request) (q request, sel string, ok bool) {
+	q, _ = h.parse(r)
+	sel, err := pathOf(q.path)
+	return q, sel, err == nil && answer.IsRobots(sel)
+}
+
+// ServeGopher answers a request.
+func (h *handler) ServeGopher(w server.ResponseWriter, r *server.Request) error {
+	line, _, _ := strings.Cut(r.Raw, "\n")
+	r.Selector = strings.TrimSpace(line) // for the log, until it is known
+	q, err := h.parse(r)
+	if err != nil {
+		return err
 	}
-	return host, sel, err == nil && answer.IsRobots(sel)
+	a, kind, err := h.ask(r, q, h.format)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return h.reply(w, r, q, a, kind)
 }
 
 // ask resolves the path of a URL, and returns the answer and its media type.
-func (f *Protocols) ask(r *server.Request, host, path, query string,
+func (f *Protocols) ask(r *server.Request, q request,
 	form *answer.Format) (a *answer.Value, kind string, err error) {
-	sel, err := pathOf(path)
+	sel, err := pathOf(q.path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -97,17 +124,17 @@ func (f *Protocols) ask(r *server.Request, host, path, query string,
 	if selector.HasControl(sel + asked) {
 		return nil, "", badRequest("Bad path")
 	}
-	r.Selector, r.Query = sel, cmp.Or(query, asked)
-	h, own, ok := f.Hosts(r, host)
+	r.Selector, r.Query = sel, cmp.Or(q.query, asked)
+	h, own, ok := f.Hosts(r, q.host)
 	if !ok {
 		return nil, "", errOtherHost
 	}
-	if h.ClosedPath(sel, cmp.Or(path, "/")) {
+	if h.ClosedPath(sel, cmp.Or(q.path, "/")) {
 		return &answer.Value{Class: answer.Moved, Selector: sel}, "", nil
 	}
 	if rest, ok := asksProgram(sel); ok && form == geminiFormat && h.Programs(rest) &&
 		h.ItemType(own) == 0 {
-		if query == "" {
+		if q.query == "" {
 			return &answer.Value{
 				Class:    answer.Question,
 				Selector: sel,

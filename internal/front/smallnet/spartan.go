@@ -2,7 +2,6 @@ package smallnet
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -25,10 +24,11 @@ var spartanFormat = gemtext("=:")
 // Spartan returns the protocol of Spartan.
 func (f *Protocols) Spartan() *server.Protocol {
 	h := &handler{
-		HandlerFunc: f.serveSpartan,
-		path:        spartanPath,
-		hosts:       f.Hosts,
-		head:        "2 " + robotsType + "\r\n",
+		Protocols: f,
+		parse:     parseSpartan,
+		format:    spartanFormat,
+		reply:     replySpartan,
+		head:      "2 " + robotsType + "\r\n",
 	}
 	return &server.Protocol{
 		Name:    "spartan",
@@ -55,16 +55,6 @@ func spartanLength(head []byte) int {
 	return n + block
 }
 
-// spartanPath returns the host and the path of a request.
-func spartanPath(raw string) (host, path string, err error) {
-	line, _, _ := strings.Cut(raw, "\n")
-	host, path, _, err = spartanLine(line + "\n")
-	if name, _, splitErr := net.SplitHostPort(host); splitErr == nil {
-		host = name
-	}
-	return strings.Trim(host, "[]"), path, err
-}
-
 // spartanLine parses the first line of a request.
 func spartanLine(line string) (host, path string, block int, err error) {
 	line, ok := strings.CutSuffix(line, "\r\n")
@@ -79,51 +69,51 @@ func spartanLine(line string) (host, path string, block int, err error) {
 	return words[0], words[1], block, nil
 }
 
-func (f *Protocols) serveSpartan(w server.ResponseWriter, r *server.Request) error {
+func parseSpartan(r *server.Request) (q request, err error) {
 	line, block, _ := strings.Cut(r.Raw, "\n")
-	r.Selector = strings.TrimSpace(line)
-	_, _, n, err := spartanLine(line + "\n")
-	switch {
-	case err != nil:
-		return err
-	case n > maxBlock:
-		return badRequest("The block has more than 1024 bytes")
-	case len(block) < n:
-		return badRequest("The block is shorter than its length")
-	}
-	host, path, err := spartanPath(r.Raw)
+	host, path, n, err := spartanLine(line + "\n")
 	if err != nil {
-		return err
+		return q, err
 	}
-	query := block[:n]
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
 	path, asked, _ := strings.Cut(path, "?") // as a redirect carries a query
-	if query == "" {
-		if query, err = url.PathUnescape(asked); err != nil {
-			return badRequest("Bad query")
+	q = request{host: strings.Trim(host, "[]"), path: path}
+	switch {
+	case n > maxBlock:
+		return q, badRequest("The block has more than 1024 bytes")
+	case len(block) < n:
+		return q, badRequest("The block is shorter than its length")
+	case n > 0:
+		asked = block[:n]
+	default:
+		if asked, err = url.PathUnescape(asked); err != nil {
+			return q, badRequest("Bad query")
 		}
 	}
-	if !utf8.ValidString(query) {
-		query = menu.FromLatin1(query)
+	if !utf8.ValidString(asked) {
+		asked = menu.FromLatin1(asked)
 	}
-	a, kind, err := f.ask(r, host, path, strings.TrimSpace(oneLine(query)), spartanFormat)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
+	q.query = strings.TrimSpace(oneLine(asked))
+	return q, nil
+}
+
+func replySpartan(w server.ResponseWriter, r *server.Request, _ request, a *answer.Value,
+	kind string) error {
 	switch a.Class {
 	case answer.Question:
-		return send(w, "2 "+kind,
-			&answer.Value{Body: fmt.Appendf(nil, "=: %s %s\n", answer.Reference(a.Selector),
-				oneLine(a.Prompt))})
+		link := fmt.Sprintf("=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))
+		a = &answer.Value{Body: []byte(link)}
 	case answer.Moved:
 		return send(w, "3 "+reference(r, a), nil)
 	case answer.Redirect:
 		if strings.HasPrefix(a.URL, "/") {
 			return send(w, "3 "+a.URL, nil)
 		}
-		return send(w, "2 "+kind, leaving(a)) // a redirect of Spartan is a path
+		a = leaving(a) // a redirect of Spartan is a path
 	case answer.Leaving:
-		return send(w, "2 "+kind, leaving(a))
+		a = leaving(a)
 	}
 	return send(w, "2 "+kind, a)
 }
@@ -135,8 +125,6 @@ func spartanError(err error) []byte {
 	}
 	return fmt.Appendf(nil, "%d %s\r\n", status, server.ErrorMessage(err))
 }
-
-func isOtherHost(err error) bool { return errors.Is(err, errOtherHost) }
 
 // Nex: a path and a line end; a directory is text with links, all else is sent as it
 // is. There is no status, so an error is a line of text.
@@ -165,7 +153,7 @@ var nexFormat = &answer.Format{
 
 // Nex returns the protocol of Nex.
 func (f *Protocols) Nex() *server.Protocol {
-	h := &handler{HandlerFunc: f.serveNex, path: nexPath, hosts: f.Hosts}
+	h := &handler{Protocols: f, parse: parseNex, format: nexFormat, reply: replyNex}
 	return &server.Protocol{
 		Name:    "nex",
 		Error:   func(err error) []byte { return []byte(server.ErrorMessage(err) + "\n") },
@@ -175,28 +163,20 @@ func (f *Protocols) Nex() *server.Protocol {
 	}
 }
 
-// nexPath returns the path of a request, which names no host.
-func nexPath(raw string) (host, path string, err error) {
-	return "", "/" + strings.TrimLeft(strings.TrimRight(raw, "\r\n"), "/"), nil
+func parseNex(r *server.Request) (request, error) {
+	return request{path: "/" + strings.TrimLeft(strings.TrimRight(r.Raw, "\r\n"), "/")}, nil
 }
 
-func (f *Protocols) serveNex(w server.ResponseWriter, r *server.Request) error {
-	r.Selector = strings.TrimSpace(r.Raw)
-	host, path, _ := nexPath(r.Raw)
-	a, _, err := f.ask(r, host, path, "", nexFormat)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
+func replyNex(w server.ResponseWriter, _ *server.Request, _ request, a *answer.Value,
+	_ string) error {
 	switch a.Class {
 	case answer.Question:
-		_, err = w.Write([]byte("This is a search, which Nex has no way to ask.\n"))
+		a = &answer.Value{Body: []byte("This is a search, which Nex has no way to ask.\n")}
 	case answer.Leaving, answer.Redirect:
-		_, err = leaving(a).WriteTo(w)
+		a = leaving(a)
 	case answer.Moved:
-		_, err = w.Write([]byte("=> " + answer.Reference(a.Selector) + "\n"))
-	default:
-		_, err = a.WriteTo(w)
+		a = &answer.Value{Body: []byte("=> " + answer.Reference(a.Selector) + "\n")}
 	}
+	_, err := a.WriteTo(w)
 	return err
 }
