@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/gophd/gophd/diag"
 )
@@ -66,8 +65,6 @@ type Builder struct {
 	// is empty, lines with $REMOTE_ADDR are omitted.
 	Version string
 	Client  string
-	// Now returns the time for $DATE. If nil, [time.Now].
-	Now func() time.Time
 
 	// Users and Hosts return the items for a line "~" (the latest change first) and a line
 	// "%". They may be nil. Items without a host get the server's. A caller that caches
@@ -211,13 +208,6 @@ func (m *making) hide(dir, name string) {
 		m.hidden = map[string]bool{}
 	}
 	m.hidden[name] = true
-}
-
-func (m *making) now() time.Time {
-	if m.Now != nil {
-		return m.Now()
-	}
-	return time.Now()
 }
 
 // The codes of diagnostics about the files that a menu is made from. They never

@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"strconv"
@@ -47,14 +48,9 @@ func (g *GemReader) Line(line string) GemLine {
 	case g.fenced:
 		return GemLine{Kind: GemPre, Text: line}
 	case strings.HasPrefix(line, "=>") && rest(line[2:]) != "":
-		to, label := rest(line[2:]), ""
-		if i := strings.IndexAny(to, " \t"); i > 0 {
-			to, label = to[:i], rest(to[i:])
-		}
-		if label == "" {
-			label = to
-		}
-		return GemLine{Kind: GemLink, Text: label, URL: to}
+		link := rest(line[2:])
+		to := strings.Fields(link)[0]
+		return GemLine{Kind: GemLink, Text: cmp.Or(rest(link[len(to):]), to), URL: to}
 	case strings.HasPrefix(line, "#"):
 		label := strings.TrimLeft(line, "#")
 		return GemLine{

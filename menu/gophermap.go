@@ -380,7 +380,7 @@ func (m *making) variable(name string) (value string, ok bool) {
 		return m.Version, true
 	case "DATE":
 		m.menu.Changing = true
-		return m.now().Format(time.UnixDate), true
+		return time.Now().Format(time.UnixDate), true
 	case "REMOTE_ADDR":
 		m.menu.Changing, m.menu.Personal = true, true
 		return m.Client, true

@@ -103,14 +103,16 @@ func (m *making) matching(pattern string, names []listed) (matches []listed, ok 
 type listed struct {
 	name string
 	dir  bool
+	key  string // orders the names
 	date string // that the name begins with, in digits
 }
 
-// sortNames puts directories first, and each kind in the order of compareNames. If most of the
-// names begin with a date, as in a phlog, the newest come first, and those without a date last.
+// sortNames puts directories first, and each kind in the order of their keys. If most of the names
+// begin with a date, as in a phlog, the newest come first, and those without a date last.
 func sortNames(names []listed) {
 	dated := 0
 	for i, l := range names {
+		names[i].key = sortKey(l.name)
 		if found := dateOf.FindStringSubmatch(l.name); found != nil {
 			names[i].date = found[1] + found[2] + found[3]
 			dated++
@@ -126,7 +128,7 @@ func sortNames(names []listed) {
 		case newestFirst && a.date != b.date:
 			return strings.Compare(b.date, a.date)
 		}
-		return compareNames(a.name, b.name)
+		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.name, b.name))
 	})
 }
 
@@ -135,55 +137,20 @@ func sortNames(names []listed) {
 var dateOf = regexp.MustCompile(
 	`^((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01])(?:\D|$)|\D|$)`)
 
-// compareNames orders names as people do: numbers by their value ("2" before "10"),
-// letters of ASCII in either case alike, and the rest by bytes. Names that are alike
-// so far are ordered by bytes, so that no two names are equal.
-func compareNames(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		c, d := lower(x[0]), lower(y[0])
-		if isDigit(c) && isDigit(d) {
-			var m, n string
-			m, x = cutNumber(x)
-			n, y = cutNumber(y)
-			if order := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); order != 0 {
-				return order
-			}
-			continue
+// sortKey returns a key that orders names as people do: numbers by their value ("2" before "10"),
+// letters of ASCII in either case alike, and the rest by bytes. Beside other characters a number
+// is a 0; its length, without leading zeros, decides before its digits.
+func sortKey(name string) string {
+	small := strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
 		}
-		if isDigit(c) {
-			c = '0' // beside other bytes a number is one digit
-		} else if isDigit(d) {
-			d = '0'
-		}
-		if c != d {
-			return cmp.Compare(c, d)
-		}
-		x, y = x[1:], y[1:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+		return r
+	}, name)
+	return numbers.ReplaceAllStringFunc(small, func(n string) string {
+		n = strings.TrimLeft(n, "0")
+		return "0" + string(rune(len(n))) + n
+	})
 }
 
-// lower makes a capital of ASCII small.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// cutNumber returns the digits that s begins with, without leading zeros, and what
-// follows them.
-func cutNumber(s string) (number, rest string) {
-	i := 0
-	for i < len(s) && s[i] == '0' {
-		i++
-	}
-	j := i
-	for j < len(s) && isDigit(s[j]) {
-		j++
-	}
-	return s[i:j], s[j:]
-}
+var numbers = regexp.MustCompile(`\d+`)

@@ -1,7 +1,6 @@
 package menu
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -27,31 +26,16 @@ func TestExtensionTable(t *testing.T) {
 	}
 }
 
-func TestCompareNames(t *testing.T) {
-	want := []string{"", "-x", "0", "00", "01", "1", "2", "10", "A", "a", "a01", "a1", "a1b", "a2",
-		"A10", "a10b", "a100", "ab", "B", "b", "file 9", "file 10", "z", "ä"}
-	for i, a := range want {
-		for j, b := range want {
-			if got := compareNames(a, b); got < 0 != (i < j) || got > 0 != (i > j) {
-				t.Errorf("compareNames(%q, %q) = %d", a, b, got)
-			}
+func TestSortNames(t *testing.T) {
+	want := strings.Split(",-x,0,00,01,1,2,10,A,a,a01,a1,a1b,a2,A10,a10b,a100,ab,B,b,file 9,file 10,z,ä", ",")
+	var names []listed
+	for i := range want {
+		names = append(names, listed{name: want[i*7%len(want)]})
+	}
+	sortNames(names)
+	for i, l := range names {
+		if l.name != want[i] {
+			t.Errorf("%q is in the place of %q", l.name, want[i])
 		}
 	}
-	if !slices.IsSortedFunc(want, compareNames) {
-		t.Error("not sorted")
-	}
-}
-
-// Any two names have one order, whatever a third one is.
-func FuzzCompareNames(f *testing.F) {
-	f.Add("a1", "a01", "A2")
-	f.Add("0", "00", "-")
-	f.Add("000001x", "1X", "\xff")
-	f.Fuzz(func(t *testing.T, a, b, c string) {
-		ab, bc, ac := compareNames(a, b), compareNames(b, c), compareNames(a, c)
-		if ab != -compareNames(b, a) || (ab == 0) != (a == b) || ab < 0 && bc < 0 && ac >= 0 ||
-			ab > 0 && bc > 0 && ac <= 0 {
-			t.Errorf("%q, %q, %q: %d, %d, %d", a, b, c, ab, bc, ac)
-		}
-	})
 }

@@ -96,8 +96,8 @@ func (w *pageWriter) colored(s string) {
 
 // A pen is the state that SGR sequences set (ECMA-48, section 8.3.117).
 type pen struct {
-	fg, bg                           color
-	bold, italic, underline, inverse bool
+	fg, bg color
+	on     [10]bool // by the parameter that turns them on: 1 bold, 3 italic, 4 underlined, 7 inverse
 }
 
 // A color is 0, the default; or 1 and up, one of 256; or isRGB and 24 bits.
@@ -122,14 +122,12 @@ func (p *pen) set(list string) {
 		switch c := n[0]; {
 		case c == 0:
 			*p = pen{}
-		case c == 1, c == 22:
-			p.bold = c == 1
-		case c == 3, c == 23:
-			p.italic = c == 3
-		case c == 4, c == 24:
-			p.underline = c == 4
-		case c == 7, c == 27:
-			p.inverse = c == 7
+		case 0 < c && c < 10:
+			p.on[c] = true
+		case c == 22:
+			p.on[1] = false
+		case 22 < c && c < 30:
+			p.on[c-20] = false
 		case c == 38:
 			p.fg, n = extended(n)
 		case c == 48:
@@ -182,7 +180,7 @@ var extendedColors = regexp.MustCompile(`\x1b\[[0-9;:]*[34]8[;:][25]`)
 // color of the page, so that it can be read whatever color the author set.
 func (w *pageWriter) class() string {
 	p := w.pen
-	if p.inverse {
+	if p.on[7] {
 		p.fg, p.bg = p.bg, p.fg
 		if p.bg == 0 {
 			p.bg = 8
@@ -208,13 +206,9 @@ func (w *pageWriter) class() string {
 	}
 	add(p.bg, "g", "background")
 	add(p.fg, "c", "color")
-	for name, on := range map[string]bool{
-		"b": p.bold,
-		"t": p.italic,
-		"u": p.underline,
-	} {
-		if on {
-			list = append(list, name)
+	for i, letter := range map[int]string{1: "b", 3: "t", 4: "u"} {
+		if p.on[i] {
+			list = append(list, letter)
 		}
 	}
 	slices.Sort(list)

@@ -20,6 +20,7 @@ func TestText(t *testing.T) {
 	for text, want := range map[string]string{
 		"a < b & \"c\"":                    "a &lt; b &amp; &#34;c&#34;",
 		"\x1b[1;31mred\x1b[0m.":            `<span class="b c1">red</span>.`,
+		"\x1b[1mx\x1b[22my":                `<span class="b">x</span>y`,
 		"\x1b[91mred\x1b[39m.":             `<span class="c9">red</span>.`,
 		"\x1b[44;37mon blue\x1b[m.":        `<span class="g4">on blue</span>.`,
 		"\x1b[90;107mx\x1b[97;100my":       `<span class="g15">x</span><span class="g8">y</span>`,
