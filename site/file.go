@@ -48,7 +48,7 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		}
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		who := v.whoForbids(name)
+		who := v.root.WhoForbids(v.call, name)
 		err = fmt.Errorf("%w: %s", err, who)
 		v.site.problems.first(problem{
 			file: who,
@@ -60,10 +60,6 @@ func (v *View) Lookup(name string) (*Resource, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-func (v *View) whoForbids(name string) string {
-	return v.root.WhoForbids(v.call, name)
 }
 
 // A Ready is an open regular file that can be sent without waiting.
@@ -158,7 +154,11 @@ func (v *View) answers(name string) bool {
 		return false
 	}
 	snap := v.Now()
-	return snap == nil || len(snap.refused) == 0 || snap.follows(name)
+	if snap == nil || len(snap.refused) == 0 {
+		return true
+	}
+	_, follows := snap.resolve(name)
+	return follows
 }
 
 // ReadDir lists the entries of a directory that are served. Hidden names, names with control
@@ -280,7 +280,8 @@ func (v *View) entry(dir string, e *disk.Dirent) fs.DirEntry {
 		return e
 	case e.Mode&fs.ModeSymlink != 0 && v.answers(selector.Join(dir, e.Base)):
 		if info, err := v.Stat(selector.Join(dir, e.Base)); err == nil {
-			return linked{e.Base, info}
+			e.Mode = info.Mode().Type()
+			return e
 		}
 	}
 	return nil
@@ -295,17 +296,6 @@ func (v *View) program(real string) bool {
 	_, err := v.Stat(real)
 	return err != nil
 }
-
-// linked is the entry of a link, with the name of the link and the info of its target.
-type linked struct {
-	name string
-	fs.FileInfo
-}
-
-func (l linked) Name() string               { return l.name }
-func (l linked) Type() fs.FileMode          { return l.Mode().Type() }
-func (l linked) Info() (fs.FileInfo, error) { return l, nil }
-func (l linked) ModTime() time.Time         { return l.FileInfo.ModTime() }
 
 // errProgram is the error for a request for the source of a program.
 var errProgram = fmt.Errorf("a program: %w", fs.ErrNotExist)

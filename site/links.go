@@ -222,14 +222,26 @@ func (s *Snapshot) Aliases() (list []string) {
 
 // Real resolves the aliases in a name and returns the real name.
 func (s *Snapshot) Real(name string) string {
+	real, _ := s.resolve(name)
+	return real
+}
+
+// resolve is Real, and reports whether all links in the name are followed.
+func (s *Snapshot) resolve(name string) (real string, follows bool) {
+	follows = true
 	for range disk.MaxLinks {
+		for end := 0; end <= len(name) && len(s.refused) > 0; end++ {
+			if (end == len(name) || name[end] == '/') && s.refused[name[:end]] {
+				follows = false
+			}
+		}
 		next := s.step(name)
 		if next == name {
 			break
 		}
 		name = next
 	}
-	return name
+	return name, follows
 }
 
 // step replaces the first alias in a name by its real name.
@@ -263,23 +275,6 @@ func (s *Snapshot) Open(name string, dir bool) bool {
 	}
 	real := s.Real(name)
 	return real == name || !s.Compiled.DeniedToAll(real, dir) && !s.shows[real]
-}
-
-// follows reports whether all links in a name are followed.
-func (s *Snapshot) follows(name string) bool {
-	for range disk.MaxLinks {
-		for end := range len(name) + 1 {
-			if (end == len(name) || name[end] == '/') && s.refused[name[:end]] {
-				return false
-			}
-		}
-		next := s.step(name)
-		if next == name {
-			return true
-		}
-		name = next
-	}
-	return true
 }
 
 // follow returns the type of a link's target, and records the link.

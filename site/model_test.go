@@ -189,7 +189,7 @@ func (p *played) take() (dirs []string, files map[string][]string, all bool) {
 // namesScanner is a scanner that keeps the names of all files.
 func namesScanner(r *disk.Root) *scanner {
 	s := newScanner(r)
-	s.files = true
+	s.conf.Files = true
 	return s
 }
 

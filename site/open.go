@@ -196,7 +196,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 	}
 	defer r.Close()
 	scan := newScanner(r)
-	scan.scanned, scan.files = read, true
+	scan.scanned, scan.conf.Files = read, true
 	tree, err := scan.tree()
 	if err != nil {
 		return nil, err

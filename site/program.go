@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -40,25 +39,40 @@ func (f *findings) none() bool {
 		len(f.escaped)+f.left.names == 0
 }
 
-// readMaps records the programs of a directory and of its maps.
-func (r *reading) readMaps(list []disk.Dirent) {
+// names records what the names of the directory tell.
+func (r *reading) names(list []disk.Dirent) {
 	p := &r.found
 	for _, e := range list {
-		if sel := selector.Canonical(selector.Join(r.at.name, e.Base),
-			e.IsDir()); selector.Decoded(e.Base) != e.Base && len(p.escaped) < maxEscaped {
-			p.escaped = append(p.escaped, sel)
+		name := selector.Join(r.at.name, e.Base)
+		if selector.Decoded(e.Base) != e.Base && len(p.escaped) < maxEscaped {
+			p.escaped = append(p.escaped, selector.Canonical(name, e.IsDir()))
 		}
-		if selector.IsProgram(e.Base) && !r.answers("/"+selector.Join(r.at.name, e.Base)) {
+		if selector.IsProgram(e.Base) && !r.answers("/"+name) {
 			p.problems = append(p.problems, diag.Diagnostic{
 				Code:     menu.CodeProgram,
 				Severity: diag.Warning,
-				File:     selector.Join(r.at.name, e.Base),
+				File:     name,
 				Message:  "a program, or a directory of programs, by its name",
 				Hint:     "gophd starts no program and does not show its source",
 			})
 		}
+		if r.root.Trees[selector.Join(r.at.real, e.Base)] != nil {
+			continue // the top of another tree, which need not be in this directory
+		}
+		switch reason := selector.Refusal(e.Base); {
+		case r.unreadable[e.Base]:
+			r.leave(e.Base, "gophd may not read it")
+		case reason == "", reason == selector.Source, reason == selector.Program, e.Base[0] == '.':
+		default:
+			r.leave(e.Base, "no menu can list its name")
+		}
 	}
-	b := menu.Builder{FS: scanned{r}, Answers: r.answers, Run: standIn(r.runs)}
+}
+
+// readMaps records the programs of the directory's maps.
+func (r *reading) readMaps(list []disk.Dirent) {
+	p := &r.found
+	b := menu.Builder{FS: scanned{r}, Answers: r.answers, Run: standIn(r.conf.Runs)}
 	isListed := false
 	read := func(at string, dir bool) {
 		sources := b.Sources(at)
@@ -85,25 +99,22 @@ func (r *reading) readMaps(list []disk.Dirent) {
 	if slices.ContainsFunc(list, func(e disk.Dirent) bool { return r.makesMenu(e.Base) }) {
 		read(r.at.name, true)
 	}
+	var names []string
 	for _, e := range list {
 		if menu.IsMenuFile(e.Base) && !e.IsDir() && !menu.IsMap(e.Base) {
 			read(selector.Join(r.at.name, e.Base), false)
 		}
-	}
-	var names []string
-	for _, e := range list {
 		if menu.IsMap(e.Base) || menu.IsMenuFile(e.Base) || e.Base == "index.gmi" {
 			names = append(names, e.Base)
 		}
 	}
 	p.shown = append(p.shown, shownIn(r.at.name, names, isListed)...)
-	r.leaveOut(list)
 }
 
 // makesMenu reports whether the menu of a directory may be made from the file base.
 func (s *scanner) makesMenu(base string) bool {
 	return menu.IsMap(base) || selector.Refusal(base) == selector.Source ||
-		base == "index.dcgi" && s.runs != nil
+		base == "index.dcgi" && s.conf.Runs != nil
 }
 
 // standIn returns a menu.Builder.Run that runs nothing, for reading maps.
@@ -144,7 +155,7 @@ func (s *scanner) menus() (list []string) {
 
 // answers reports whether a program of Config.Programs answers a selector.
 func (s *scanner) answers(sel string) bool {
-	return isAnswered(s.answered, sel)
+	return isAnswered(s.conf.Programs, sel)
 }
 
 // Answers reports whether a program answers a selector, or a selector above it.
@@ -252,34 +263,6 @@ type leftOut struct {
 func (l *leftOut) add(m leftOut) {
 	if l.names += m.names; l.first == "" {
 		l.first, l.why = m.first, m.why
-	}
-}
-
-// leaveOut counts the names of a directory that no menu can list, and the names
-// that this process cannot read.
-func (r *reading) leaveOut(list []disk.Dirent) {
-	readable := func(*disk.Dirent) bool { return true }
-	if os.Geteuid() != 0 && len(list) > 0 {
-		if f, err := r.root.OpenReal(r.call, r.at.real); err == nil {
-			defer func() { _ = f.Close() }()
-			readable = f.Readable(r.call)
-		}
-	}
-	for i := range list {
-		e := &list[i]
-		if r.root.Trees[selector.Join(r.at.real, e.Base)] != nil {
-			continue // the top of another tree, which need not be in this directory
-		}
-		switch reason := selector.Refusal(e.Base); {
-		case reason == "" && (e.Mode.IsRegular() || e.Mode.IsDir()) && !readable(e):
-			if r.files {
-				r.unreadable[e.Base] = true
-			}
-			r.leave(e.Base, "gophd may not read it")
-		case reason == "", reason == selector.Source, reason == selector.Program, e.Base[0] == '.':
-		default:
-			r.leave(e.Base, "no menu can list its name")
-		}
 	}
 }
 

@@ -184,9 +184,7 @@ func (s *Site) newScan(from *disk.Root) *scanner {
 
 func (s *Site) newTreeScan(from *disk.Root) *scanner {
 	scan := newScanner(from)
-	scan.answered = s.conf.Programs
-	scan.runs = s.conf.Runs
-	scan.files = s.conf.Files
+	scan.conf = s.conf
 	scan.scanned = &s.scanned
 	return scan
 }
@@ -473,7 +471,10 @@ func (s *Site) lookAgain(took time.Duration) {
 	dirs := slices.Sorted(maps.Keys(s.scan.busy))
 	if s.scan.capsules != nil {
 		for dir := range s.scan.capsules.busy {
-			dirs = append(dirs, behindDot+dir)
+			if dir != "." {
+				dir = behindDot + dir
+			}
+			dirs = append(dirs, dir)
 		}
 	}
 	if len(dirs) == 0 {

@@ -37,6 +37,7 @@ const (
 // scanner reads directories of one root.
 type scanner struct {
 	root    *disk.Root
+	conf    Config
 	attempt *stall.Attempt      // bounds the time of system calls; may be nil
 	found   map[string]findings // by directory, if it has any
 
@@ -45,13 +46,10 @@ type scanner struct {
 	hidden   []link               // the links from which placed was computed
 	relinked bool                 // links have changed since findAliases
 	refused  map[string]bool      // links that are not followed
-	answered []string             // Config.Programs
-	runs     func(string) bool    // Config.Runs
 	changed  map[string]time.Time // time of the last change, by user's tree
 	busy     map[string]struct{}  // real directories to be read again soon: with a map or annotation under a lease, or slow
 	failed   error                // why the scan is unreliable
 	scanned  *atomic.Int64        // counts directories; may be nil
-	files    bool                 // Config.Files
 	of       string               // prefix of annotations' names in reports
 	capsules *scanner             // scans the trees of Config.Capsules; may be nil
 	homes    *Dir                 // the tree that capsules has scanned
@@ -152,26 +150,24 @@ type reading struct {
 // old lacks them. If nothing has changed, dir returns old. The error reports that the
 // directory could not be listed.
 func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
-	list, self, err := s.list(p.real)
-	if s.scanned != nil {
-		s.scanned.Add(1)
-	}
-	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
 	r := reading{
 		scanner:    s,
 		at:         p,
 		dir:        &Dir{Name: baseName(p.name)},
-		kept:       list[:0],
 		unreadable: map[string]bool{},
 	}
-	delete(s.busy, p.real)
-	if s.files {
-		r.dir.Changed, r.dir.Modified = self.Changed, self.Modified
+	list, err := r.list()
+	if s.scanned != nil {
+		s.scanned.Add(1)
 	}
+	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
+	delete(s.busy, p.real)
+	r.kept = list[:0]
+	r.names(list)
 	r.readMaps(list)
 	for _, e := range list {
 		r.entry(e)
-		if s.files && !e.IsDir() && selector.Refusal(e.Base) != "" && e.Base != noteName {
+		if s.conf.Files && !e.IsDir() && selector.Refusal(e.Base) != "" && e.Base != noteName {
 			source, _ := r.look(p.child(e.Base))
 			r.dir.Sources = append(r.dir.Sources, source)
 		}
@@ -181,7 +177,11 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	}
 	slices.Reverse(r.dir.Notes) // robots.txt before .robots
 	r.fill(old)
-	r.caps()
+
+	// The server answers caps.txt even if there is no such file, so the policy must cover it.
+	if _, at, found := r.dir.file(capsName); p.name == "." && r.keepsFiles() && !found {
+		r.dir.Files = slices.Insert(r.dir.Files, at, File{Name: capsName})
+	}
 	s.relinked = s.relinked || !slices.Equal(r.found.links, s.found[p.name].links)
 	delete(s.found, p.name)
 	if !r.found.none() {
@@ -193,28 +193,44 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 	return settled(r.dir, old), err
 }
 
-func (s *scanner) list(real string) ([]disk.Dirent, disk.Revision, error) {
-	list, self, err := s.listed(real)
-	list = disk.Overlay(list, s.root.Kids(real, func(*disk.Tree) bool { return true }))
-	s.mind(err)
-	if err != nil && real == "." && !s.slow {
-		s.failed = err // the old policy stays
+// list lists the directory, with the trees that appear in it.
+func (r *reading) list() ([]disk.Dirent, error) {
+	list, err := r.listed()
+	list = disk.Overlay(list, r.root.Kids(r.at.real, func(*disk.Tree) bool { return true }))
+	r.mind(err)
+	if err != nil && r.at.real == "." && !r.slow {
+		r.failed = err // the old policy stays
 	}
-	return list, self, err
+	return list, err
 }
 
-func (s *scanner) listed(real string) (list []disk.Dirent, self disk.Revision, err error) {
-	f, err := s.root.OpenReal(s.call, real)
+func (r *reading) listed() ([]disk.Dirent, error) {
+	f, err := r.root.OpenReal(r.call, r.at.real)
 	if err != nil {
-		return nil, self, err
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	if !s.root.Owned(real, f.Revision) {
-		return nil, self, disk.ErrForeign
+	if !r.root.Owned(r.at.real, f.Revision) {
+		return nil, disk.ErrForeign
 	}
-	s.change(real, f.Revision)
-	list, err = f.ReadDir(s.call, func([]disk.Dirent) error { return nil })
-	return list, f.Revision, err
+	r.opened(f)
+	list, err := f.ReadDir(r.call, func([]disk.Dirent) error { return nil })
+	readable := f.Readable(r.call)
+	for i := range list {
+		e := &list[i]
+		if (e.Mode.IsRegular() || e.IsDir()) && selector.Askable(e.Base) && !readable(e) {
+			r.unreadable[e.Base] = true
+		}
+	}
+	return list, err
+}
+
+// opened records the times of the directory.
+func (r *reading) opened(f *disk.Handle) {
+	if r.conf.Files {
+		r.dir.Changed, r.dir.Modified = f.Revision.Changed, f.Revision.Modified
+	}
+	r.change(r.at.real, f.Revision)
 }
 
 // unlisted returns an annotation that denies a directory that cannot be listed. A client can
@@ -270,14 +286,6 @@ func (s *scanner) change(name string, rev disk.Revision) {
 	}
 }
 
-// caps adds caps.txt to the root: the server answers it even if there is no such file, so the
-// policy must cover it.
-func (r *reading) caps() {
-	if _, at, found := r.dir.file(capsName); r.at.name == "." && r.keepsFiles() && !found {
-		r.dir.Files = slices.Insert(r.dir.Files, at, File{Name: capsName})
-	}
-}
-
 // isNote reports whether an entry is an annotation: .robots, or a robots.txt at the top of a
 // tree. A directory named .robots counts as an unreadable annotation, since its author wants
 // to deny something.
@@ -290,7 +298,7 @@ func (r *reading) isNote(e disk.Dirent) bool {
 // the memory.
 func (r *reading) keepsFiles() bool {
 	t, _, rest := r.root.At(r.at.real)
-	return r.files || t.Owner != disk.AnyOwner && rest == "."
+	return r.conf.Files || t.Owner != disk.AnyOwner && rest == "."
 }
 
 // fill fills in the subdirectories and, if keepsFiles, the files. It reuses subdirectories of
@@ -326,7 +334,7 @@ func (r *reading) fill(old *Dir) {
 // file returns the record of a file. Its Type is 0 if the file cannot be read or Config.Files
 // is not set.
 func (r *reading) file(p place, old *Dir) File {
-	if base := path.Base(p.name); !r.files || r.unreadable[base] {
+	if base := path.Base(p.name); !r.conf.Files || r.unreadable[base] {
 		return File{Name: base}
 	}
 	f, err := r.look(p)
@@ -344,7 +352,7 @@ func (r *reading) file(p place, old *Dir) File {
 		}
 	}
 	switch {
-	case r.runs != nil && r.runs(p.real):
+	case r.conf.Runs != nil && r.conf.Runs(p.real):
 		f.Type = menu.TypeMenu
 	case known && !isMenu:
 		f.Type = typ
@@ -506,12 +514,9 @@ func (s *scanner) edited(p place, old *Dir, files []string) *Dir {
 	d := *old
 	d.Files, d.Notes = slices.Clone(old.Files), slices.Clone(old.Notes)
 	r := reading{scanner: s, at: p, dir: &d}
-	if s.files {
-		d.Changed, d.Modified = f.Revision.Changed, f.Revision.Modified
-	}
-	s.change(p.real, f.Revision)
+	r.opened(f)
 	readable := f.Readable(s.call)
-	for _, base := range files {
+	for _, base := range slices.Compact(slices.Sorted(slices.Values(files))) {
 		at := p.child(base)
 		isLink := func(l link) bool { return l.name == at.name }
 		_, isDated := menu.DatedText(base)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"os"
@@ -452,12 +453,5 @@ func settled(d, old *Dir) *Dir {
 }
 
 func sameNote(a, b *policy.Annotation) bool {
-	return a.File == b.File && bytes.Equal(a.Data, b.Data) && errorText(a.Err) == errorText(b.Err)
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+	return a.File == b.File && bytes.Equal(a.Data, b.Data) && fmt.Sprint(a.Err) == fmt.Sprint(b.Err)
 }

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"cmp"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -108,7 +109,9 @@ func (f *foundTrees) problem(name, message, hint string) {
 	f.problems = append(f.problems, unopened(name, message, hint))
 }
 
-// tree returns the tree of a user, or nil. It returns was if that is unchanged.
+// tree returns the tree of a user, or nil. It returns was if that is unchanged. The owner must
+// be a person, and the home must belong to the owner or to root: otherwise a link could publish
+// another user's directory.
 func (u *users) tree(call disk.Caller, f *foundTrees, name string,
 	was *disk.Tree) (*disk.Tree, error) {
 	home := filepath.Join(u.home, strings.TrimPrefix(name, u.before+"~"))
@@ -116,31 +119,21 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string,
 	info, err := call.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		if info, err := call.Stat(home); err == nil && disk.OwnerOf(info) >= u.minUID {
-			f.problem(name, fmt.Sprintf("home is %04o", info.Mode().Perm()),
-				diag.Command("chmod", "o+x", "--", home))
-		}
-		return nil, nil
 	case err != nil || !info.IsDir():
 		return nil, err
 	case was != nil && was.Is(info):
 		return was, nil
 	}
-	t, err := u.open(call, f, name, home, info)
-	if t != nil {
-		f.fresh = append(f.fresh, name)
+	above, aboveErr := call.Stat(home)
+	if aboveErr != nil {
+		return nil, aboveErr
 	}
-	return t, err
-}
-
-// open opens the tree of a user, or returns nil. The owner must be a person, and the home must
-// belong to the owner or to root: otherwise a link could publish another user's directory.
-func (u *users) open(call disk.Caller, f *foundTrees, name, home string,
-	info fs.FileInfo) (*disk.Tree, error) {
-	dir := filepath.Join(home, u.below)
-	above, err := call.Stat(home)
 	if err != nil {
-		return nil, err
+		if disk.OwnerOf(above) >= u.minUID {
+			f.problem(name, fmt.Sprintf("home is %04o", above.Mode().Perm()),
+				diag.Command("chmod", "o+x", "--", home))
+		}
+		return nil, nil
 	}
 	owner, of := disk.OwnerOf(info), disk.OwnerOf(above)
 	switch {
@@ -162,6 +155,7 @@ func (u *users) open(call disk.Caller, f *foundTrees, name, home string,
 		return nil, nil
 	}
 	t.Owner = owner
+	f.fresh = append(f.fresh, name)
 	return t, nil
 }
 
@@ -332,39 +326,25 @@ func (v *View) usersOf(name string) *users {
 }
 
 // readHomes scans the trees of Config.Capsules: the given directories again, and the trees of
-// new users.
+// new users. They are all that its Root contains.
 func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 	homes := s.capsules
 	if homes == nil {
 		return
 	}
-	homes.root, homes.attempt = all.With(capsuleTrees(all)), s.attempt
-	tree := old
-	if tree == nil {
-		tree = &Dir{}
-	}
-	for _, d := range tree.Dirs {
-		if homes.root.Trees[d.Name] == nil {
-			tree, homes.relinked = tree.with(d.Name, nil), true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(homes.root.Trees)) {
-		if tree.Find(name) == nil {
-			d, _ := homes.dir(place{name, name}, nil)
-			tree, homes.relinked = tree.with(name, d), true
-		}
-	}
-	var changed []string
+	homes.root, homes.attempt = disk.FS(embed.FS{}).With(capsuleTrees(all)), s.attempt
+	changed := []string{"."}
 	for _, dir := range dirs {
 		if strings.HasPrefix(dir, capsuleMark) {
 			changed = append(changed, strings.TrimPrefix(dir, behindDot))
 		}
 	}
-	s.homes = homes.rescan(tree, changed, nil)
-	s.kept = s.kept || homes.kept
-	if s.failed == nil {
-		s.failed = homes.failed
+	if old == nil {
+		old = &Dir{}
 	}
+	s.homes = homes.rescan(old, changed, nil)
+	s.kept = s.kept || homes.kept
+	s.failed = cmp.Or(s.failed, homes.failed)
 }
 
 // Capsules returns the Snapshot that Gemini and Spartan see, or nil without Config.Capsules.
@@ -402,30 +382,27 @@ func inPlace[V any](all, homes map[string]V, isHome func(string) bool) map[strin
 
 // withHomes returns a copy of the root in which top-level directories are replaced by homes.
 func (d *Dir) withHomes(homes *Dir) *Dir {
-	next := *d
-	next.Dirs = slices.Clone(homes.Dirs)
-	for _, sub := range d.Dirs {
-		if child(homes, sub.Name) == nil {
-			next.Dirs = append(next.Dirs, sub)
-		}
-	}
+	next := d.without(homes)
+	next.Dirs = append(next.Dirs, homes.Dirs...)
 	slices.SortFunc(next.Dirs, func(a, b *Dir) int { return strings.Compare(a.Name, b.Name) })
+	return next
+}
+
+// without returns a copy of the root without the directories that are homes.
+func (d *Dir) without(homes *Dir) *Dir {
+	next := *d
+	next.Dirs = slices.DeleteFunc(slices.Clone(d.Dirs), func(sub *Dir) bool {
+		return child(homes, sub.Name) != nil
+	})
 	return &next
 }
 
 // annotationsWith returns the annotations of the tree and of the capsules.
-func (d *Dir) annotationsWith(homes *Dir) (list []policy.Annotation) {
+func (d *Dir) annotationsWith(homes *Dir) []policy.Annotation {
 	if homes == nil {
 		return d.annotations()
 	}
-	rest := *d
-	rest.Dirs = nil
-	for _, sub := range d.Dirs {
-		if child(homes, sub.Name) == nil {
-			rest.Dirs = append(rest.Dirs, sub)
-		}
-	}
-	list = rest.annotations()
+	list := d.without(homes).annotations()
 	for _, home := range homes.Dirs {
 		var gopher []policy.Annotation
 		if other := child(d, home.Name); other != nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/selector"
 )
 
 // A Dirent is an entry of a directory: its name, and of its mode the type.
@@ -64,6 +65,20 @@ func (h *Handle) ReadDir(call Caller, keeps func(some []Dirent) error) (list []D
 		err = nil
 	}
 	return list, err
+}
+
+// Readable returns a function that reports whether this process can read an entry of
+// a directory, and search it if it is a directory. An entry that does not answer counts
+// as readable.
+func (h *Handle) Readable(call Caller) func(*Dirent) bool {
+	dir, ok := h.File.(*os.File)
+	if os.Geteuid() == 0 || !ok {
+		return func(*Dirent) bool { return true }
+	}
+	return func(e *Dirent) bool {
+		err := call(selector.Join(h.Real, e.Base), func() error { return readable(dir, e) })
+		return err == nil || errors.Is(err, stall.Err)
+	}
 }
 
 // The reasons why a name cannot be opened.

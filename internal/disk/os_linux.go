@@ -8,9 +8,6 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/selector"
 )
 
 // kernel opens names below a directory with openat2(2): one system call that cannot leave the
@@ -171,25 +168,13 @@ func revisionOf(fd int) (Revision, error) {
 	}, nil
 }
 
-// Readable returns a function that reports whether this process can read an entry of
-// a directory, and search it if it is a directory. An entry that does not answer counts
-// as readable.
-func (h *Handle) Readable(call Caller) func(*Dirent) bool {
-	of, ok := h.File.(*os.File)
-	if os.Geteuid() == 0 || !ok {
-		return func(*Dirent) bool { return true }
+// readable returns an error if this process cannot read an entry of a directory, or search it.
+func readable(dir *os.File, e *Dirent) error {
+	mode := uint32(unix.R_OK)
+	if e.IsDir() {
+		mode |= unix.X_OK
 	}
-	fd := int(of.Fd())
-	return func(e *Dirent) bool {
-		mode := uint32(unix.R_OK)
-		if e.IsDir() {
-			mode |= unix.X_OK
-		}
-		err := call(selector.Join(h.Real, e.Base), func() error {
-			return unix.Faccessat(fd, e.Base, mode, unix.AT_EACCESS)
-		})
-		return err == nil || errors.Is(err, stall.Err)
-	}
+	return unix.Faccessat(int(dir.Fd()), e.Base, mode, unix.AT_EACCESS)
 }
 
 // remote are the file systems that other machines, or programs, change without
