@@ -176,9 +176,7 @@ func (v *View) ReadDir(name string) ([]fs.DirEntry, error) {
 	})) {
 		v.site.watcher.Look(v.onDisk(f.Real))
 	}
-	kids := v.root.Kids(f.Real, func(t *disk.Tree) bool { return t.Listed })
-	all = disk.Overlay(all, kids)
-	all = all[:len(all)-len(kids)]
+	all, kids := v.root.Overlay(all, f.Real, false)
 	refused := v.refused(f.handle, all)
 	list := make([]fs.DirEntry, 0, len(all)+len(kids))
 	for i := range kids {

@@ -91,17 +91,6 @@ func tooManyLinks(name string) diag.Diagnostic {
 	}
 }
 
-// unopened returns a diagnostic about the directory of a mount or user.
-func unopened(name, message, hint string) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code:     "TREE",
-		Severity: diag.Warning,
-		File:     name,
-		Message:  message,
-		Hint:     hint,
-	}
-}
-
 // strays reports files with names that look like misspelt annotations.
 func strays(tree *Dir) (list []policy.Report) {
 	for name, d := range tree.All() {

@@ -196,12 +196,12 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 // list lists the directory, with the trees that appear in it.
 func (r *reading) list() ([]disk.Dirent, error) {
 	list, err := r.listed()
-	list = disk.Overlay(list, r.root.Kids(r.at.real, func(*disk.Tree) bool { return true }))
+	list, kids := r.root.Overlay(list, r.at.real, true)
 	r.mind(err)
 	if err != nil && r.at.real == "." && !r.slow {
 		r.failed = err // the old policy stays
 	}
-	return list, err
+	return append(list, kids...), err
 }
 
 func (r *reading) listed() ([]disk.Dirent, error) {

@@ -105,8 +105,15 @@ func (u *users) find(call disk.Caller, f *foundTrees, old map[string]*disk.Tree)
 	}
 }
 
+// problem records why the directory of a user is not served.
 func (f *foundTrees) problem(name, message, hint string) {
-	f.problems = append(f.problems, unopened(name, message, hint))
+	f.problems = append(f.problems, diag.Diagnostic{
+		Code:     "TREE",
+		Severity: diag.Warning,
+		File:     name,
+		Message:  message,
+		Hint:     hint,
+	})
 }
 
 // tree returns the tree of a user, or nil. It returns was if that is unchanged. The owner must
@@ -148,7 +155,8 @@ func (u *users) tree(call disk.Caller, f *foundTrees, name string,
 	case errors.Is(err, stall.Err):
 		return nil, err
 	case err != nil:
-		f.problems = append(f.problems, u.unopened(call, name, dir, err))
+		message, hint := u.unopened(call, dir, err)
+		f.problem(name, message, hint)
 		return nil, nil
 	case !t.Is(info):
 		t.Close() // replaced meanwhile: the next check finds it
@@ -171,16 +179,16 @@ var overflowUID = sync.OnceValue(func() int {
 
 // unopened explains why a user's directory cannot be opened. The sandbox shows only the
 // targets of links that existed at the start.
-func (u *users) unopened(call disk.Caller, name, dir string, err error) diag.Diagnostic {
+func (u *users) unopened(call disk.Caller, dir string, err error) (message, hint string) {
 	real, unresolved := call.RealPath(dir)
 	info, unseen := call.Stat(dir)
 	if errors.Is(err, fs.ErrPermission) && unresolved == nil && unseen == nil &&
 		info.Mode()&0o005 == 0o005 &&
 		!strings.HasPrefix(real, strings.TrimSuffix(u.home, "/")+"/") {
-		return unopened(name, "it is a link to "+real+
-			", which the sandbox does not show: the link came after the start", "restart gophd")
+		return "it is a link to " + real +
+			", which the sandbox does not show: the link came after the start", "restart gophd"
 	}
-	return unopened(name, err.Error(), diag.Command("chmod", "o+rx", "--", dir))
+	return err.Error(), diag.Command("chmod", "o+rx", "--", dir)
 }
 
 // A User is an account with a tree of its own.

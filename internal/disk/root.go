@@ -139,26 +139,20 @@ func (r *Root) Same(name string) (same string) {
 	}
 }
 
-// Kids returns the trees that appear in a directory; the disk does not list them there.
-func (r *Root) Kids(real string, wanted func(*Tree) bool) (kids []Dirent) {
+// Overlay returns the trees that appear in a directory, all of them or only the listed ones, and
+// what they leave of a list of the directory: the disk does not know them.
+func (r *Root) Overlay(list []Dirent, real string, all bool) (rest, kids []Dirent) {
+	hidden := map[string]bool{}
 	for _, base := range r.kids[real] {
-		if wanted(r.Trees[selector.Join(real, base)]) {
+		if all || r.Trees[selector.Join(real, base)].Listed {
 			kids = append(kids, Dirent{Base: base, Mode: fs.ModeDir})
+			hidden[base] = true
 		}
 	}
-	return kids
-}
-
-// Overlay adds kids to a list, and removes other entries with their names.
-func Overlay(list, kids []Dirent) []Dirent {
-	if len(kids) == 0 {
-		return list
+	if len(kids) > 0 {
+		list = slices.DeleteFunc(list, func(e Dirent) bool { return hidden[e.Base] })
 	}
-	hidden := make(map[string]bool, len(kids))
-	for _, k := range kids {
-		hidden[k.Base] = true
-	}
-	return append(slices.DeleteFunc(list, func(e Dirent) bool { return hidden[e.Base] }), kids...)
+	return list, kids
 }
 
 // Close closes all trees. They must not be in use.

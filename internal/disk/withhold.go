@@ -35,16 +35,14 @@ type entryID struct {
 
 // withheld are the files of this process. Readers take no lock: they get a new value.
 var withheld struct {
-	mu     sync.Mutex
-	byName map[string]fileID
-	now    atomic.Pointer[ownFiles]
+	mu  sync.Mutex
+	now atomic.Pointer[ownFiles]
 }
 
 type ownFiles struct {
-	ids     map[fileID]bool
-	entries map[entryID]bool // under the names that they were opened by
-	names   []string         // those names
-	linked  bool             // one had more names than that when it was opened
+	names   map[fileID]string // by which they were opened
+	entries map[entryID]bool  // those names
+	linked  bool              // one had more names than that when it was opened
 
 	looking  atomic.Bool // whether one has more names now
 	haveMore atomic.Bool // one had, when it was looked at last
@@ -64,14 +62,12 @@ func (o *ownFiles) areLinked() bool {
 	go func() {
 		defer close(looked)
 		defer o.looking.Store(false)
-		o.haveMore.Store(slices.ContainsFunc(o.names, func(name string) bool {
-			info, err := os.Stat(name)
-			if err != nil {
-				return false // who cannot reach it cannot link it
-			}
-			st, ok := info.Sys().(*syscall.Stat_t)
-			return ok && st.Nlink > 1
-		}))
+		more := false
+		for _, name := range o.names {
+			var st syscall.Stat_t // who cannot reach it cannot link it
+			more = more || syscall.Stat(name, &st) == nil && st.Nlink > 1
+		}
+		o.haveMore.Store(more)
 	}()
 	select {
 	case <-looked:
@@ -91,27 +87,24 @@ func Withhold(name string, info fs.FileInfo) {
 	}
 	withheld.mu.Lock()
 	defer withheld.mu.Unlock()
-	if withheld.byName[name] == idOf(info) {
+	id, old := idOf(info), withheld.now.Load()
+	if old == nil {
+		old = &ownFiles{}
+	}
+	if old.names[id] == name {
 		return
 	}
-	if withheld.byName == nil {
-		withheld.byName = map[string]fileID{}
-	}
-	withheld.byName[name] = idOf(info)
-
 	next := &ownFiles{
-		ids:     map[fileID]bool{},
+		names:   maps.Clone(old.names),
 		entries: map[entryID]bool{},
-		linked:  st.Nlink > 1,
+		linked:  old.linked || st.Nlink > 1,
 	}
-	if old := withheld.now.Load(); old != nil {
-		next.linked = next.linked || old.linked
+	if next.names == nil {
+		next.names = map[fileID]string{}
 	}
-	for id := range maps.Values(withheld.byName) {
-		next.ids[id] = true
-	}
-	for name := range withheld.byName {
-		next.names = append(next.names, name)
+	maps.DeleteFunc(next.names, func(_ fileID, other string) bool { return other == name })
+	next.names[id] = name
+	for _, name := range next.names {
 		if dir, err := os.Stat(filepath.Dir(name)); err == nil {
 			next.entries[entryID{idOf(dir), filepath.Base(name)}] = true
 		}
@@ -121,7 +114,7 @@ func Withhold(name string, info fs.FileInfo) {
 
 func isWithheld(s Revision) bool {
 	own := withheld.now.Load()
-	return own != nil && own.ids[fileID{s.Device, s.Inode}]
+	return own != nil && own.names[fileID{s.Device, s.Inode}] != ""
 }
 
 // served returns the entries of a directory that are no files of this process. Only if one of
@@ -144,6 +137,6 @@ func (h *Handle) served(entries []fs.DirEntry) []fs.DirEntry {
 			return false
 		}
 		info, err := e.Info()
-		return err == nil && own.ids[idOf(info)]
+		return err == nil && own.names[idOf(info)] != ""
 	})
 }
