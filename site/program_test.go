@@ -70,7 +70,17 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 	waitsForNothing, cancel := context.WithCancel(t.Context())
 	cancel()
 	check("before the scan", waitsForNothing)
+	begun, waited := make(chan struct{}), make(chan error)
+	go func() {
+		close(begun)
+		_, err := s.View(t.Context()).Lookup("d/script")
+		waited <- err
+	}()
+	<-begun
 	running(t, s)
+	if err := <-waited; !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what waited for the scan: %v", err)
+	}
 	check("after the scan", t.Context())
 	must(t, canOpen(s, "d/a.txt"))
 	must(t, canOpen(s, "lib/script.sh"))
