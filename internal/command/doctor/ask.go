@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -192,7 +193,20 @@ func (x *examination) noindex(ctx context.Context) {
 	marked := 0
 	for _, p := range x.sight.Pages {
 		sel := cmp.Or(p.Selector, "/")
-		r, err := x.page(ctx, sel)
+		head := &http.Request{
+			Method: http.MethodHead,
+			URL:    &url.URL{Path: sel},
+			Host:   cmp.Or(x.flags.Host, x.at[0]),
+			Header: http.Header{"Accept": {"text/html"}},
+			Close:  true,
+		}
+		var request strings.Builder
+		_ = head.Write(&request)
+		reply, err := send(ctx, ask.Dialer{}, x.at[0], false, request.String())
+		var r *http.Response
+		if err == nil {
+			r, err = http.ReadResponse(bufio.NewReader(bytes.NewReader(reply)), head)
+		}
 		if err != nil {
 			x.restarted("", "no page at %s: %v", sel, err)
 			return
@@ -217,25 +231,6 @@ func (x *examination) noindex(ctx context.Context) {
 		return
 	}
 	x.ok("%d of %d pages have noindex, as the annotations say", marked, len(x.sight.Pages))
-}
-
-// page requests the head of a page.
-func (x *examination) page(ctx context.Context, sel string) (*http.Response, error) {
-	to := url.URL{Scheme: "http", Host: x.at[0], Path: sel}
-	r, err := http.NewRequestWithContext(ctx, http.MethodHead, to.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	r.Host = cmp.Or(x.flags.Host, to.Hostname())
-	r.Header.Set("Accept", "text/html")
-	client := http.Client{
-		Timeout:   askTimeout,
-		Transport: &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		},
-	}
-	return client.Do(r)
 }
 
 // search searches for the names of the newest texts: a current index finds them.

@@ -173,7 +173,7 @@ func (x *examination) certificate(ctx context.Context, cert *x509.Certificate,
 	case bytes.Equal(shown, cert.Raw):
 		x.ok("%s, valid until %s, is the one that the server shows%s", pair.Cert, ends, also)
 	case handed:
-		x.fault(diag.Command("systemctl", "restart", "gophd"),
+		x.fault(systemctl("restart", "gophd"),
 			"the server shows another certificate than %s: systemd hands it over at a start", pair.Cert)
 	default:
 		x.fault(x.reload(), "the server shows another certificate than %s", pair.Cert)

@@ -131,16 +131,16 @@ func (x *examination) onePort(ctx context.Context, port string) {
 		x.add(f)
 		return
 	}
-	disable := []string{"systemctl", "disable", "--now", other}
+	disable := []string{"disable", "--now", other}
 	for _, more := range []string{name + ".socket", name + ".service"} {
 		out, _ := x.command(ctx, "systemctl", "show", "--value", "-p", "LoadState", more)
 		if more != other && strings.TrimSpace(string(out)) == "loaded" {
 			disable = append(disable, more)
 		}
 	}
-	f.Type = then(diag.Command(disable...), enableGophd)
-	f.Back = then(diag.Command("systemctl", "disable", "--now", "gophd.socket", "gophd.service"),
-		diag.Command("systemctl", "enable", "--now", other))
+	f.Type = then(systemctl(disable...), enableGophd)
+	f.Back = then(systemctl("disable", "--now", "gophd.socket", "gophd.service"),
+		systemctl("enable", "--now", other))
 	f.Both = then(diag.Command("mkdir", "-p", "/etc/systemd/system/gophd.socket.d"),
 		diag.Command("cp", "/usr/share/gophd/systemd/gophd-port.conf",
 			"/etc/systemd/system/gophd.socket.d/"), daemonReload, enableGophd)

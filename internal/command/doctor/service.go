@@ -16,10 +16,15 @@ import (
 	"github.com/gophd/gophd/internal/process/systemd"
 )
 
+// systemctl returns a command of systemd.
+func systemctl(words ...string) string {
+	return diag.Command(append([]string{"systemctl"}, words...)...)
+}
+
 // The commands of systemd that several faults need.
 var (
-	daemonReload = diag.Command("systemctl", "daemon-reload")
-	enableGophd  = diag.Command("systemctl", "enable", "--now", "gophd.socket")
+	daemonReload = systemctl("daemon-reload")
+	enableGophd  = systemctl("enable", "--now", "gophd.socket")
 )
 
 // unitNames are the units of the package: the service, its socket, those of the fronts.
@@ -93,7 +98,7 @@ func (x *examination) loaded(context.Context) {
 		unit := x.units[name]
 		switch unit["LoadState"] {
 		case "masked":
-			x.restarted(diag.Command("systemctl", "unmask", name),
+			x.restarted(systemctl("unmask", name),
 				"%s is masked: systemd does not start it", name)
 		case "bad-setting", "error":
 			x.restarted(x.mendUnit(unit), "systemd does not load %s: %s", name, unit["LoadError"])
@@ -132,7 +137,7 @@ func (x *examination) mendUnit(unit properties) string {
 				daemonReload)
 		}
 	}
-	return then(diag.Command("systemctl", "revert", unit["Id"]), daemonReload)
+	return then(systemctl("revert", unit["Id"]), daemonReload)
 }
 
 // service reports the sockets of fronts that do not listen, and a service that has failed,
@@ -330,21 +335,19 @@ func (x *examination) restart() string {
 		}
 	}
 	units = append(units, "gophd.service")
-	systemctl := func(verb string) string {
-		return diag.Command(append([]string{"systemctl", verb}, units...)...)
-	}
+	all := func(verb string) string { return systemctl(append([]string{verb}, units...)...) }
 	if len(units) == 2 {
-		return systemctl("reset-failed") + "; " + systemctl("restart")
+		return all("reset-failed") + "; " + all("restart")
 	}
 	// A socket does not start while the service runs.
-	return systemctl("reset-failed") + "; " + systemctl("stop") + "; " + systemctl("start")
+	return all("reset-failed") + "; " + all("stop") + "; " + all("start")
 }
 
 // start is the command that starts a server that does not run.
 func (x *examination) start() string {
 	switch {
 	case x.underSystemd():
-		return diag.Command("systemctl", "reset-failed", "gophd.service", "gophd.socket") + "; " +
+		return systemctl("reset-failed", "gophd.service", "gophd.socket") + "; " +
 			enableGophd
 	case x.Settings == nil && x.exists(openrcFile):
 		return diag.Command("rc-service", "gophd", "start")
@@ -360,7 +363,7 @@ func (x *examination) reload() string {
 	case !x.underSystemd():
 		return diag.Command("rc-service", "gophd", "reload")
 	}
-	return diag.Command("systemctl", "reload", "gophd")
+	return systemctl("reload", "gophd")
 }
 
 // allowed reports addresses of flags at which the unit does not let gophd listen.
@@ -377,9 +380,9 @@ func (x *examination) allowed(context.Context) {
 			socket := "gophd-" + f.name + ".socket"
 			instead = ": " + socket + " does"
 			command = then(x.sed("s/^"+daemon.Variable(f.name)+"=/#&/"),
-				diag.Command("systemctl", "enable", socket),
-				diag.Command("systemctl", "stop", "gophd.socket", "gophd.service"),
-				diag.Command("systemctl", "start", socket, "gophd.socket", "gophd.service"))
+				systemctl("enable", socket),
+				systemctl("stop", "gophd.socket", "gophd.service"),
+				systemctl("start", socket, "gophd.socket", "gophd.service"))
 		}
 		x.fault(command,
 			"the unit has no network of its own, so gophd cannot listen at %s (-%s)%s",

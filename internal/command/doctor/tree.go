@@ -192,11 +192,11 @@ func (x *examination) starts(socket string) string {
 		for _, file := range units {
 			text, _ := os.ReadFile(file)
 			if slices.Contains(strings.Fields(string(text)), "ListenStream="+socket) {
-				return diag.Command("systemctl", "enable", "--now", filepath.Base(file))
+				return systemctl("enable", "--now", filepath.Base(file))
 			}
 		}
 	}
-	return diag.Command("systemctl", "list-unit-files", "*.socket")
+	return systemctl("list-unit-files", "*.socket")
 }
 
 // self is the account of this process, which is that of the server.
