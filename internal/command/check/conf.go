@@ -42,7 +42,7 @@ var (
 	// lexeme matches a comment, the end of a line (where YAML has a sign that a text follows), a
 	// sign that ends a command, or a word with its quoted parts; quoted matches such a part.
 	lexeme = regexp.MustCompile("#[^\n]*|(?:[|>][-+ ]*)?\n|[;&|<>)`]|(?:\"[^\"\n]*\"|'[^'\n]*'|[^\\s;&|<>)`])+")
-	quoted = regexp.MustCompile(`"([^"\n]*)"|'([^'\n]*)'`)
+	quoted = regexp.MustCompile(`(=?)(?:"([^"\n]*)"|'([^'\n]*)')`)
 
 	// The marks of a list ["-h", "x"] become blanks; quotation marks without a partner vanish.
 	listMarks = strings.NewReplacer(`["`, ` "`, `['`, ` '`, "[\n", " \n", "[ ", "  ", `",`, `" `,
@@ -57,8 +57,21 @@ func (s *former) isName(word string) bool {
 }
 
 // lex divides a text into words. A string in quotes is a word, or a command.
-func (s *former) lex(text string, line int, r *reading) (all []word) {
-	for _, w := range lexeme.FindAllString(listMarks.Replace(text), -1) {
+func (s *former) lex(text string, r *reading) (all []word) {
+	text = quoted.ReplaceAllStringFunc(listMarks.Replace(text), func(part string) string {
+		inner := strings.Trim(strings.TrimPrefix(part, "="), part[len(part)-1:])
+		words := strings.Fields(inner)
+		isCommand := slices.ContainsFunc(words, s.isName) || optionWord.MatchString(inner)
+		switch {
+		case !isCommand || len(words) < 2 && part[0] != '=':
+			return part
+		case part[0] == '=':
+			return "= " + inner + ";"
+		}
+		return " " + inner + ";"
+	})
+	line := 1
+	for _, w := range lexeme.FindAllString(text, -1) {
 		switch {
 		case strings.HasSuffix(w, "\n"):
 			line++
@@ -66,20 +79,7 @@ func (s *former) lex(text string, line int, r *reading) (all []word) {
 		case strings.Contains(";&|<>)`", w):
 			all = append(all, word{"", line})
 		default:
-			if m := quoted.FindStringSubmatch(w); m != nil {
-				inner := strings.Fields(m[1] + m[2])
-				isCommand := slices.ContainsFunc(inner, s.isName) ||
-					optionWord.MatchString(m[1]+m[2])
-				before, _, _ := strings.Cut(w, m[0])
-				if isCommand && (len(inner) > 1 || strings.HasSuffix(before, "=")) {
-					if before != "" {
-						all = append(all, word{before, line})
-					}
-					all = append(append(all, s.lex(m[1]+m[2], line, r)...), word{"", line})
-					continue
-				}
-			}
-			w = quoted.ReplaceAllString(w, "$1$2")
+			w = quoted.ReplaceAllString(w, "$1$2$3")
 			if w != "" && strings.Contains(`"'`, w[:1]) {
 				r.doubt(line, w, "a quotation mark has no partner")
 			}
@@ -99,7 +99,7 @@ func readWords(s *former, text string) (r reading) {
 				setting{i + 1, "ListenStream", strings.TrimPrefix(m[1]+":"+m[2], ":")})
 		}
 	}
-	words := s.lex(text, 1, &r)
+	words := s.lex(text, &r)
 	at, assigned := 0, false // the line of the command's last word, 0 outside of commands
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -129,43 +129,38 @@ func readWords(s *former, text string) (r reading) {
 	return r
 }
 
+// takes returns how many values an option has.
+func (s *former) takes(option string) (n int, known bool) {
+	for _, r := range s.rows {
+		if slices.Contains(r.options, option) && !r.without {
+			return len(strings.Fields(r.value)), true
+		}
+	}
+	return 0, false
+}
+
 // option reads an option with its values, and returns the index of its last word.
 func (s *former) option(words []word, i int) (g setting, last int) {
-	text := words[i].text
-	takes := func(option string) (n int, known bool) {
-		for _, r := range s.rows {
-			if slices.Contains(r.options, option) && !r.without {
-				return len(strings.Fields(r.value)), true
-			}
-		}
-		return 0, false
+	var values []string
+	option, value, joined := strings.Cut(words[i].text, "=")
+	n, known := s.takes(option)
+	if short, is := s.takes(option[:2]); is && short > 0 && !known { // -p7070
+		option, value = words[i].text[:2], words[i].text[2:]
+		n = short
+		joined = true
 	}
-	option, value, joined := strings.Cut(text, "=")
-	n, known := takes(option)
-	if !known && len(text) > 2 && text[1] != '-' {
-		if m, short := takes(text[:2]); short && m > 0 { // -p7070
-			option = text[:2]
-			value = text[2:]
-			joined = true
-			n = m
-			known = true
-		}
-	}
-	if next := i + 1; !known && next < len(words) && words[next].line == words[i].line &&
+	if next := i + 1; joined {
+		values = append(values, value)
+	} else if !known && next < len(words) && words[next].line == words[i].line &&
 		!strings.HasPrefix(words[next].text, "-") {
 		n = 1 // most likely its value
 	}
-	g = setting{words[i].line, option, value}
-	if joined {
-		n--
-	}
-	for last = i; n > 0 && last+1 < len(words) && words[last+1].text != ""; last++ {
+	for last = i; len(values) < n && last+1 < len(words) && words[last+1].text != ""; last++ {
 		if value := words[last+1].text; value != "-" {
-			g.value = strings.TrimSpace(g.value + " " + value)
-			n--
+			values = append(values, value)
 		}
 	}
-	return g, last
+	return setting{words[i].line, option, strings.Join(values, " ")}, last
 }
 
 // readLines reads a file of NAME = VALUE lines. Indented lines go on.
