@@ -74,8 +74,7 @@ type comparing struct {
 	comparison
 	url   selector.URL
 	front *gopher.Front
-	rules *client.HostRules // nil: every selector may be requested
-	pace  *client.Pace
+	rules *client.HostRules
 	own   map[string]bool // names of the old server
 
 	queue  []menu.Item
@@ -93,6 +92,18 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		return nil, err
 	}
 	u.Port = cmp.Or(u.Port, selector.DefaultPort)
+
+	// Read the old server's robots.txt.
+	rules := &client.HostRules{Pace: &client.Pace{Min: time.Nanosecond}}
+	if !with.Mine {
+		rules, err = (&client.Client{Agent: "gophd-check", MinDelay: askedPause}).Get(ctx, with.URL)
+		if err == nil && rules.Access == client.Unreachable {
+			err = fmt.Errorf("%s: %w", with.URL, rules.Err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	base, stop, err := begin(ctx, dir, "comparing with "+with.URL, o)
 	if err != nil {
 		return nil, err
@@ -102,6 +113,7 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		comparison: with,
 		url:        u,
 		front:      &gopher.Front{Host: base.host},
+		rules:      rules,
 		own: map[string]bool{
 			strings.ToLower(u.Host):                 true,
 			strings.ToLower(cmp.Or(o.Host, u.Host)): true,
@@ -113,12 +125,8 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 	}
 
 	// Follow the old server's links.
-	err = c.readRules()
-	if err == nil {
-		c.enqueue(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
-		err = c.all()
-	}
-	if err != nil {
+	c.enqueue(menu.Item{Type: menu.TypeMenu, Selector: u.Selector})
+	if err := c.all(); err != nil {
 		return nil, errors.Join(err, stop())
 	}
 	for sel, links := range c.less { // gophd may have nothing at their ends
@@ -140,29 +148,12 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 	return r, stop()
 }
 
-// readRules reads the old server's robots.txt.
-func (c *comparing) readRules() error {
-	if c.Mine {
-		c.pace = &client.Pace{Min: time.Nanosecond}
-		return nil
-	}
-	rules, err := (&client.Client{Agent: "gophd-check", MinDelay: askedPause}).Get(c.ctx, c.URL)
-	if err != nil {
-		return err
-	}
-	if rules.Access == client.Unreachable {
-		return fmt.Errorf("%s: %w", c.URL, rules.Err)
-	}
-	c.rules, c.pace = rules, rules.Pace
-	return nil
-}
-
 // enqueue notes what is to be requested, each selector once, unless robots.txt denies it.
 func (c *comparing) enqueue(links ...menu.Item) {
 	for _, it := range links {
 		sel := it.Selector
 		if c.known[sel] || len(c.known) >= maxAsked || len(sel) > maxSelector ||
-			c.rules != nil && sel != "" &&
+			!c.Mine && sel != "" &&
 				!c.rules.Allowed(selector.Canonical(strings.Trim(sel, "/"),
 					strings.HasSuffix(sel, "/"))) {
 			continue
@@ -255,7 +246,10 @@ func (c *comparing) compareMenus(sel string, old, ours []byte) {
 		c.found(sel, diag.Notice, codeMore, "%s only in gophd's menu, the first: %s",
 			diag.Count(len(more), "link is", "links are"), more[0].Selector)
 	}
-	if len(less)+len(more) == 0 && !slices.EqualFunc(theirs, links, sameLink) {
+	if len(less)+len(more) == 0 && !slices.EqualFunc(theirs, links, func(a, b menu.Item) bool {
+		return resource(a.Selector) == resource(b.Selector) &&
+			(a.Type == menu.TypeMenu) == (b.Type == menu.TypeMenu)
+	}) {
 		c.found(sel, diag.Notice, codeOrder, "the same links in another order")
 	}
 	if their != text {
@@ -323,7 +317,7 @@ func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
 // unless nothing is what gophd sends. Finally the error is an *unanswered.
 func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 	for range maxTries {
-		if err := c.pace.Wait(c.ctx); err != nil {
+		if err := c.rules.Pace.Wait(c.ctx); err != nil {
 			return nil, err
 		}
 		ctx, cancel := context.WithTimeout(c.ctx, replyTime)
@@ -340,10 +334,10 @@ func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 		case isError && ask.IsBusy(message):
 			err = fmt.Errorf("the server answers: %q", message)
 		default:
-			c.pace.Answered()
+			c.rules.Pace.Answered()
 			return body, nil
 		}
-		c.pace.Refused()
+		c.rules.Pace.Refused()
 	}
 	return nil, &unanswered{err}
 }
@@ -404,12 +398,6 @@ func resource(sel string) string {
 		sel = forms[len(forms)-1]
 	}
 	return path.Clean("/" + sel)
-}
-
-// sameLink reports whether two links lead to the same.
-func sameLink(a, b menu.Item) bool {
-	return resource(a.Selector) == resource(b.Selector) &&
-		(a.Type == menu.TypeMenu) == (b.Type == menu.TypeMenu)
 }
 
 // missing returns the links of one menu that the other does not have.

@@ -315,6 +315,13 @@ func (f *front) dead(l menu.Link) (severity diag.Severity, code, hint, why strin
 	const nothing, notServed = "nothing is called", "the target of a link is not served:"
 	onDisk := f.onDisk(l.Selector)
 	isSearch := l.Type == menu.TypeSearch
+	isScript := false
+	if file, err := f.view().Open(nameOf(l.Selector)); err == nil {
+		head := make([]byte, 2)
+		_, err = io.ReadFull(file, head)
+		isScript = err == nil && string(head) == "#!"
+		_ = file.Close()
+	}
 	switch near := f.nearest(l.Selector); {
 	case f == f.web && onDisk:
 		return diag.Warning, codeNowhere, "", notServed
@@ -334,7 +341,7 @@ func (f *front) dead(l menu.Link) (severity diag.Severity, code, hint, why strin
 	case selector.Refusal(path.Base(l.Selector)) == selector.Source:
 		return diag.Error, codeName, "link a copy that has another name",
 			"the source of a menu is not shown:"
-	case l.Type != menu.TypeText && f.isScript(l.Selector):
+	case l.Type != menu.TypeText && isScript:
 		return diag.Error, menu.CodeProgram, runs(rule(nameOf(l.Selector))),
 			"a link to a program, a file that begins with #!:"
 	case onDisk:
@@ -350,18 +357,6 @@ func (f *front) dead(l menu.Link) (severity diag.Severity, code, hint, why strin
 func (f *front) onDisk(sel string) bool {
 	_, err := files.Stat(f.view().Path(nameOf(sel)))
 	return err == nil
-}
-
-// isScript reports whether a link names a file that begins with #!.
-func (f *front) isScript(sel string) bool {
-	file, err := f.view().Open(nameOf(sel))
-	if err != nil {
-		return false
-	}
-	defer func() { _ = file.Close() }()
-	var head [2]byte
-	_, err = io.ReadFull(file, head[:])
-	return err == nil && string(head[:]) == "#!"
 }
 
 func isProgram(sel string) bool {

@@ -131,7 +131,8 @@ func (f *front) directory(dir string) {
 			continue
 		case base[0] == '.', reason == selector.Source:
 			continue
-		case e.Type().IsRegular() && runElsewhere(base) && !f.programs.Answers(name):
+		case e.Type().IsRegular() && slices.Contains(runElsewhere, strings.ToLower(path.Ext(base))) &&
+			!f.programs.Answers(name):
 			f.several(dir, diag.Warning, codeSource, dir, 0,
 				"move it out of the directory, or let a program answer: "+runs("*.php=SOCKET"),
 				"sent as text, where some servers run it: %q", base)
@@ -159,12 +160,10 @@ func (f *front) directory(dir string) {
 	}
 }
 
-// runElsewhere reports whether some server runs files of that name and gophd does
-// not know them as programs: files of PHP (Motsognir, filters of gophernicus) and
-// pygopherd. Many people publish other scripts to be read.
-func runElsewhere(base string) bool {
-	return slices.Contains([]string{".php", ".pyg", ".tal"}, strings.ToLower(filepath.Ext(base)))
-}
+// runElsewhere are the extensions of files that some server runs and gophd does not know as
+// programs: files of PHP (Motsognir, filters of gophernicus) and pygopherd. Many people publish
+// other scripts to be read.
+var runElsewhere = []string{".php", ".pyg", ".tal"}
 
 // indexName is geomyidae's program that makes the menu of its directory.
 const indexName = "index.dcgi"
@@ -193,8 +192,18 @@ func (f *front) entry(name string, e fs.DirEntry) {
 	source := menu.IsMap(e.Name()) || e.Name()[0] == '.' // of a menu; no client requests it
 	at := f.view().Path(name)
 	switch {
-	case e.Type()&fs.ModeSymlink != 0:
-		f.symlink(name)
+	case e.Type()&fs.ModeSymlink != 0: // its target, if that is in the tree, has its own entry
+		end, err := files.RealPath(at)
+		top := f.tops[f.top(name)]
+		if err != nil {
+			f.find(diag.Warning, codeNowhere, name, 0, "", "a dangling symbolic link: %v",
+				diag.Cause(err))
+		} else if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") &&
+			!f.answers("/"+name) {
+			f.find(diag.Error, codeOutside, name, 0,
+				"gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
+				"not served: a symbolic link out of the tree, to %s", end)
+		}
 	case source && !e.Type().IsRegular():
 		f.find(diag.Error, CodeRead, name, 0, "", "makes no menu: neither a file nor a link to one")
 	case source && f.closed(at, sandbox.MayRead):
@@ -265,22 +274,4 @@ func (f *front) text(name string) (isKey bool) {
 			"its character set is unknown: it is neither UTF-8 nor like Latin-1")
 	}
 	return false
-}
-
-// symlink checks where a symbolic link leads. The target of a link that
-// stays in the tree is checked in its own place.
-func (f *front) symlink(name string) {
-	end, err := files.RealPath(f.view().Path(name))
-	if err != nil {
-		f.find(diag.Warning, codeNowhere, name, 0, "", "a dangling symbolic link: %v",
-			diag.Cause(err))
-		return
-	}
-	top := f.tops[f.top(name)]
-	if end != top && !strings.HasPrefix(end, strings.TrimSuffix(top, "/")+"/") &&
-		!f.answers("/"+name) {
-		f.find(diag.Error, codeOutside, name, 0,
-			"gophd -mount /NAME=DIR serves a directory elsewhere; homes are for -users",
-			"not served: a symbolic link out of the tree, to %s", end)
-	}
 }

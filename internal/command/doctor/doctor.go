@@ -235,7 +235,12 @@ func (d *Doctor) begin(ctx context.Context) *examination {
 		x.flags, x.failed = d.Parse(x.started())
 	}
 	if x.Addrs == nil {
-		x.Addrs = interfaces()
+		list, _ := net.InterfaceAddrs()
+		for _, a := range list {
+			if p, err := netip.ParsePrefix(a.String()); err == nil {
+				x.Addrs = append(x.Addrs, p.Addr().Unmap())
+			}
+		}
 	}
 	x.at = x.addresses()
 	return x
@@ -302,15 +307,4 @@ func (d *Doctor) print(all []Finding) error {
 	}
 	_, err := io.WriteString(d.Out, b.String())
 	return err
-}
-
-// interfaces lists the addresses of this machine.
-func interfaces() (all []netip.Addr) {
-	list, _ := net.InterfaceAddrs()
-	for _, a := range list {
-		if p, err := netip.ParsePrefix(a.String()); err == nil {
-			all = append(all, p.Addr().Unmap())
-		}
-	}
-	return all
 }

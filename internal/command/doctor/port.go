@@ -45,7 +45,8 @@ func portOf(addr string) string {
 	return port
 }
 
-// reached is where this machine reaches an address that something listens at.
+// reached is where this machine reaches an address that something listens at: in place of all
+// addresses, the one that others are most likely to reach.
 func (x *examination) reached(addr, port string) string {
 	host, given, err := net.SplitHostPort(addr)
 	if _, number := strconv.Atoi(addr); number == nil {
@@ -54,20 +55,15 @@ func (x *examination) reached(addr, port string) string {
 		host, given = strings.Trim(addr, "[]"), port
 	}
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = x.ownAddress().String()
+		best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		for _, a := range x.Addrs {
+			if a.IsGlobalUnicast() && a.Is4() && (best.IsLoopback() || best.IsPrivate()) {
+				best = a
+			}
+		}
+		host = best.String()
 	}
 	return net.JoinHostPort(host, given)
-}
-
-// ownAddress is the address of this machine that others are most likely to reach.
-func (x *examination) ownAddress() netip.Addr {
-	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	for _, a := range x.Addrs {
-		if a.IsGlobalUnicast() && a.Is4() && (best.IsLoopback() || best.IsPrivate()) {
-			best = a
-		}
-	}
-	return best
 }
 
 // port reports which processes listen on the ports of the server.
@@ -86,9 +82,16 @@ func (x *examination) onePort(ctx context.Context, port string) {
 	inodes := x.listeners(port)
 	pid, program, other := x.holder(inodes)
 	bySystemd := program == "systemd"
-	if bySystemd || program == "" {
-		if other = x.otherSocket(ctx, port); other != "" {
-			program = "systemd, for " + other
+	if bySystemd || program == "" { // for which unit?
+		other = ""
+		out, _ := x.command(ctx, "systemctl", "list-sockets", "--no-legend", "--no-pager", "--plain")
+		for line := range strings.Lines(string(out)) {
+			f := strings.Fields(line)
+			if len(f) > 1 && strings.HasSuffix(":"+f[0], ":"+port) &&
+				!strings.HasPrefix(f[1], "gophd") && other == "" {
+				other = f[1]
+				program = "systemd, for " + other
+			}
 		}
 	}
 	switch {
@@ -192,19 +195,6 @@ func (x *examination) holder(inodes []string) (pid, program, service string) {
 		}
 	}
 	return pid, program, service
-}
-
-// otherSocket returns the unit of another server for which systemd listens at a port.
-func (x *examination) otherSocket(ctx context.Context, port string) string {
-	out, _ := x.command(ctx, "systemctl", "list-sockets", "--no-legend", "--no-pager", "--plain")
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) > 1 && strings.HasSuffix(":"+f[0], ":"+port) &&
-			!strings.HasPrefix(f[1], "gophd") {
-			return f[1]
-		}
-	}
-	return ""
 }
 
 // pid returns the id of the process that listens on the server's port, or the word PID if

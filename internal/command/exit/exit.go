@@ -134,6 +134,8 @@ func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 	mounted, _ := files.ReadFile("/proc/self/mounts", maxTable)
 	at := missingMount(dir, string(table), string(mounted))
 	e := &CommandError{Status: Failure, Err: err}
+	info, unseen := files.Stat(dir)
+	isFile := unseen == nil && !info.IsDir() // the error of os.OpenRoot has it only in its text
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && at != "":
 		e.Mend = diag.Command("mount", "--", at)
@@ -142,7 +144,7 @@ func Directory(flag, dir string, account *sandbox.Identity, err error) error {
 		e.Status, e.Mend = Usage, diag.Command("gophd", "init", "--", dir)
 		e.Hint = fmt.Sprintf("make it (%s), or name another with %s",
 			diag.Command("mkdir", "-p", "--", dir), flag)
-	case errors.Is(err, syscall.ENOTDIR), isFile(dir):
+	case errors.Is(err, syscall.ENOTDIR), isFile:
 		e.Status, e.Hint = Usage, flag+" must name a directory"
 		e.Mend = diag.Command("mv", "--", dir, dir+".old") + " && " +
 			diag.Command("gophd", "init", "--", dir)
@@ -180,11 +182,4 @@ func missingMount(dir, table, mounted string) string {
 		}
 	}
 	return ""
-}
-
-// isFile reports whether a path leads to something that is no directory. The error of
-// os.OpenRoot has it only in its text.
-func isFile(path string) bool {
-	info, err := files.Stat(path)
-	return err == nil && !info.IsDir()
 }

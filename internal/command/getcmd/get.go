@@ -168,56 +168,36 @@ func urlHint(u selector.URL) string {
 var errNoEnd = errors.New("the menu is not complete: its last line is not a dot")
 
 // printMenu prints a menu for people: what an item is, its label, its URL.
-func printMenu(w io.Writer, r *bufio.Reader) error {
+func printMenu(w io.Writer, r io.Reader) error {
 	out := bufio.NewWriter(w)
-	ended := false
-	for !ended {
-		slice, err := r.ReadSlice('\n') // lines are at most as long as r's buffer
-		line := string(slice)
-		if err == io.EOF && strings.TrimRight(line, "\r") == "." {
-			break
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		line := lines.Text()
+		if line == "." {
+			return out.Flush()
 		}
-		if err == io.EOF {
-			err = errNoEnd
+		it, err := menu.ParseItem(line)
+		label := diag.Printable(it.Label)
+		switch {
+		case err != nil:
+			_, _ = fmt.Fprintf(out, "?       %s\n", diag.Printable(line))
+		case it.Type == menu.TypeInfo:
+			_, _ = fmt.Fprintf(out, "        %s\n", label)
+		case it.Type == menu.TypeError: // which leads nowhere
+			_, _ = fmt.Fprintf(out, "error   %s\n", label)
+		default:
+			to, isURL := strings.CutPrefix(it.Selector, "URL:")
+			if !isURL {
+				to = selector.URL{
+					Host:     it.Host,
+					Port:     it.Port,
+					Type:     it.Type,
+					Selector: it.Selector,
+				}.String()
+			}
+			kind := cmp.Or(menu.TypeName(it.Type), diag.Printable(string([]byte{it.Type})))
+			_, _ = fmt.Fprintf(out, "%-7s %s\n        -> %s\n", kind, label, diag.Printable(to))
 		}
-		if err != nil {
-			return errors.Join(out.Flush(), err)
-		}
-		if line = strings.TrimRight(line, "\r\n"); line == "." {
-			break
-		}
-		writeItem(out, line)
 	}
-	return out.Flush()
-}
-
-func writeItem(out io.Writer, line string) {
-	it, err := menu.ParseItem(line)
-	switch {
-	case err != nil:
-		_, _ = fmt.Fprintf(out, "?       %s\n", diag.Printable(line))
-	case it.Type == menu.TypeInfo:
-		_, _ = fmt.Fprintf(out, "        %s\n", diag.Printable(it.Label))
-	case it.Type == menu.TypeError: // which leads nowhere
-		_, _ = fmt.Fprintf(out, "error   %s\n", diag.Printable(it.Label))
-	default:
-		_, _ = fmt.Fprintf(out, "%-7s %s\n        -> %s\n", kind(it.Type), diag.Printable(it.Label),
-			diag.Printable(itemURL(it)))
-	}
-}
-
-func itemURL(it menu.Item) string {
-	if target, ok := strings.CutPrefix(it.Selector, "URL:"); ok {
-		return target
-	}
-	return selector.URL{
-		Host:     it.Host,
-		Port:     it.Port,
-		Type:     it.Type,
-		Selector: it.Selector,
-	}.String()
-}
-
-func kind(t byte) string {
-	return cmp.Or(menu.TypeName(t), diag.Printable(string([]byte{t})))
+	return errors.Join(out.Flush(), cmp.Or(lines.Err(), errNoEnd))
 }
