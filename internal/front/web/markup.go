@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"fmt"
 	"html/template"
 	"net/url"
 	"strings"
@@ -17,70 +18,73 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// A gemGroup is a run of lines of gemtext that share an element.
-type gemGroup struct {
-	Kind  string // the element; "" for headings and paragraphs
-	Lines []gemLine
-	pre
-}
-
-type gemLine struct {
-	Level int // of a heading
-	Text  template.HTML
-	Link  *link
-}
-
-// gemKinds are the elements of the kinds of lines.
-var gemKinds = map[menu.GemKind]string{
-	menu.GemLink:  "ul",
-	menu.GemItem:  "ul",
-	menu.GemQuote: "blockquote",
-	menu.GemFence: "pre",
-	menu.GemPre:   "pre",
-}
-
 // gemtext renders gemtext. It omits the first heading if that is the page's title.
 func (p *page) gemtext(w *pageWriter, text string) {
-	var groups []gemGroup
 	var reader menu.GemReader
-	titled, below, fenced := false, 1, false // below 1: the page's heading has a level of its own
+	titled, below := false, 1 // below 1: the page's heading has a level of its own
 	shape := preOf(true, false, extendedColors.MatchString(text))
-	for line := range strings.Lines(text) {
-		l := reader.Line(strings.TrimSuffix(line, "\n"))
-		shown := gemLine{}
-		switch {
-		case l.Kind == menu.GemHeading && !titled && answer.CleanTitle(l.Text) == p.Title:
-			titled = true
-			if l.Level == 1 && strings.Count("\n"+text, "\n# ") == 1 {
-				below = 0
-			}
-			continue
-		case l.Kind == menu.GemText && strings.TrimSpace(l.Text) == "":
-			groups = append(groups, gemGroup{})
-			continue
-		case l.Kind == menu.GemHeading:
-			shown.Level = max(l.Level+below, 2)
-			shown.Text = template.HTML(template.HTMLEscapeString(l.Text))
-		case l.Kind == menu.GemLink:
-			shown.Link = p.gemLink(w, l)
-		default:
-			p.Hidden = p.Hidden || l.Kind == menu.GemText && !titled &&
-				answer.TitleOf(l.Text) == p.Title
-			shown.Text = w.html(l.Text)
+	element := "" // that is open: ul, blockquote or pre
+	enter := func(next string) {
+		if next == element {
+			return
 		}
-		kind := gemKinds[l.Kind]
-		if last := len(groups) - 1; last < 0 || groups[last].Kind != kind ||
-			l.Kind == menu.GemFence && !fenced {
-			groups = append(groups, gemGroup{Kind: kind, pre: shape})
+		if element != "" {
+			w.WriteString("</" + element + ">\n")
 		}
-		if l.Kind == menu.GemFence {
-			fenced = !fenced
-		} else {
-			last := &groups[len(groups)-1]
-			last.Lines = append(last.Lines, shown)
+		element = next
+		if next == "pre" {
+			w.block("pre", shape)
+		} else if next != "" {
+			w.WriteString("<" + next + ">\n")
 		}
 	}
-	w.block("gemtext", groups)
+	put := func(before, text, after string) {
+		w.WriteString(before)
+		w.text(text)
+		w.WriteString(after + "\n")
+	}
+	for line := range strings.Lines(text) {
+		l := reader.Line(strings.TrimSuffix(line, "\n"))
+		switch l.Kind {
+		case menu.GemFence:
+			if element == "pre" {
+				enter("")
+			} else {
+				enter("pre")
+			}
+		case menu.GemPre:
+			put("", l.Text, "")
+		case menu.GemLink:
+			enter("ul")
+			w.WriteString("<li>")
+			w.block("link", p.gemLink(w, l))
+			w.WriteString("</li>\n")
+		case menu.GemItem:
+			enter("ul")
+			put(`<li class="dot">`, l.Text, "</li>")
+		case menu.GemQuote:
+			enter("blockquote")
+			put("<p>", l.Text, "</p>")
+		case menu.GemHeading:
+			if !titled && answer.CleanTitle(l.Text) == p.Title {
+				titled = true
+				if l.Level == 1 && strings.Count("\n"+text, "\n# ") == 1 {
+					below = 0
+				}
+				continue
+			}
+			enter("")
+			level := max(l.Level+below, 2)
+			fmt.Fprintf(w, "<h%d>%s</h%d>\n", level, template.HTMLEscapeString(l.Text), level)
+		default:
+			enter("")
+			if strings.TrimSpace(l.Text) != "" {
+				p.Hidden = p.Hidden || !titled && answer.TitleOf(l.Text) == p.Title
+				put("<p>", l.Text, "</p>")
+			}
+		}
+	}
+	enter("")
 }
 
 // gemLink returns the link of a line. A Gemini URL of this site becomes a path on the web.

@@ -53,16 +53,6 @@ func (w *pageWriter) text(s string) {
 	}
 }
 
-// html returns what text writes.
-func (w *pageWriter) html(s string) template.HTML {
-	before := w.Buffer
-	w.Buffer = bytes.Buffer{}
-	w.text(s)
-	made := template.HTML(w.String())
-	w.Buffer = before
-	return made
-}
-
 // colored writes text in the current colors.
 func (w *pageWriter) colored(s string) {
 	if s == "" {
