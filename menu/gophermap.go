@@ -406,11 +406,13 @@ func (m *making) expand(line string) (expanded string, ok bool) {
 	return expanded, ok
 }
 
-// dateCommand and hostCommand are commands of maps that print the date or the host.
+// dateCommand and hostCommand are commands of maps that print the date or the host. echoed
+// matches a command that prints one text: in single quotes, in double quotes, or in none.
 var (
 	dateCommand = regexp.MustCompile(`^(TZ=[\w/+-]+ +)?(/usr)?(/bin/)?date( [^$()|;&<>\x60]*)?$`)
 	hostCommand = regexp.MustCompile(`^(/usr)?(/bin/)?hostname( -[fs])?$`)
 	substituted = regexp.MustCompile("\\$\\([^()`]*\\)|`[^`]*`")
+	echoed      = regexp.MustCompile(`^echo +(?:'([^'$]*)'|"((?:[^\\"\x60]|\\")*)"|([^\\"'\x60|&;<>()*?\[\]#~{}]+))$`)
 )
 
 // commandValue returns the variable that replaces a command, or "".
@@ -430,33 +432,16 @@ func (m *making) printed(command string) (line string, ok bool) {
 	if value := commandValue(command); value != "" {
 		return value, true
 	}
-	line, ok = strings.CutPrefix(command, "echo ")
-	line = strings.TrimSpace(line)
-	if !ok || line == "" {
-		return "", false
-	}
-	quote := line[0]
-	if quote == '"' || quote == '\'' {
-		if len(line) < 2 || line[len(line)-1] != quote {
-			return "", false
-		}
-		line = line[1 : len(line)-1]
-	}
-	if quote == '\'' {
-		return line, !strings.ContainsAny(line, "'$")
-	}
-	line = substituted.ReplaceAllStringFunc(line, func(s string) string {
+	command = substituted.ReplaceAllStringFunc(command, func(s string) string {
 		return cmp.Or(commandValue(strings.Trim(s, "$()`")), "`")
 	})
-	special := "`\\\""
-	if quote != '"' {
-		special = "`\\\"'|&;<>()*?[]#~{}"
-		line = strings.Join(strings.Fields(line), " ")
-	}
-	if strings.ContainsAny(strings.ReplaceAll(line, `\"`, ""), special) {
+	found := echoed.FindStringSubmatch(command)
+	if found == nil {
 		return "", false
 	}
-	line = strings.ReplaceAll(line, `\"`, `"`)
+	words := strings.Join(strings.Fields(found[3]), " ")
+	line = found[1] + strings.ReplaceAll(found[2], `\"`, `"`) + words
+
 	unknown := variables.ReplaceAllStringFunc(line, func(name string) string {
 		if _, known := m.variable(name[1:]); known {
 			return ""
