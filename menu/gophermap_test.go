@@ -494,20 +494,6 @@ func TestGophermapGoesFirst(t *testing.T) {
 		"index.gmi": "gmi\n", ".names": "Name=x\nPath=/\n"}), "gophermap", "map\n", "imap\n", "")
 }
 
-// TestFiles: a menu is made of what its FS has seen, so that a cache knows it.
-func TestFiles(t *testing.T) {
-	fsys := site()
-	fsys["d/gophermap"] = &fstest.MapFile{Data: []byte("=/inc\n0A\t/top.txt\n?/e/*\t\n*\n")}
-	seen := seenFS{fsys, map[string]bool{}}
-	mustMenu(t, menu.Builder{FS: seen}, "d")
-	for _, want := range []string{"d/gophermap", "inc", "top.txt", "e", "d/tagged/gophertag",
-		"d/sub/gophertag"} {
-		if !seen.names[want] {
-			t.Errorf("%q is missing in %v", want, seen.names)
-		}
-	}
-}
-
 // seenFS notes the names that were opened, listed or looked at.
 type seenFS struct {
 	fs.FS

@@ -21,8 +21,8 @@ func TestExtensionTable(t *testing.T) {
 			t.Errorf("type %q is called %q", row.typ, name)
 		}
 	}
-	if len(knownTypes) != len(itemTypes) {
-		t.Error("a type has two rows")
+	if len(knownTypes) != len(itemTypes) || IsType(0) || IsType('?') {
+		t.Error("a type has two rows, or others are types")
 	}
 }
 
