@@ -63,43 +63,28 @@ func (u *URL) parse(s string) Cause {
 	}
 	s, _, _ = strings.Cut(s, "#")
 	authority, path, _ := strings.Cut(s, "/")
-	if reason := u.setAuthority(authority); reason != "" {
-		return reason
-	}
-	return u.setPath(path)
-}
 
-func (u *URL) setAuthority(s string) Cause {
-	u.Host, u.Port = s, DefaultPort
-	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
-		port, err := strconv.ParseUint(s[i+1:], 10, 16)
+	// The host, in brackets if it is an address of IPv6, and the port.
+	u.Host, u.Port = authority, DefaultPort
+	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.HasSuffix(authority, "]") {
+		port, err := strconv.ParseUint(authority[i+1:], 10, 16)
 		if err != nil || port == 0 {
 			return Port
 		}
-		u.Host, u.Port = s[:i], int(port)
+		u.Host, u.Port = authority[:i], int(port)
 	}
-	if inner, found := strings.CutPrefix(u.Host, "["); found {
-		inner, found = strings.CutSuffix(inner, "]")
-		u.Host = inner
-		if addr, err := netip.ParseAddr(inner); !found || err != nil || !addr.Is6() ||
-			addr.Zone() != "" {
+	if strings.HasPrefix(u.Host, "[") {
+		addr, err := netip.ParseAddr(strings.TrimSuffix(u.Host[1:], "]"))
+		if err != nil || !addr.Is6() || addr.Zone() != "" || !strings.HasSuffix(u.Host, "]") {
 			return Host
 		}
-	} else if !isHost(u.Host) {
+		u.Host = u.Host[1 : len(u.Host)-1]
+	} else if u.Host == "" || strings.ContainsAny(u.Host, "[]:@%?\\ \"<>^`{|}/#") {
 		return Host
 	}
-	return ""
-}
 
-// isHost reports whether s can be a host name: no delimiter of a URL, no space, no
-// escape.
-func isHost(s string) bool {
-	return s != "" && !strings.ContainsAny(s, "[]:@%?\\ \"<>^`{|}/#")
-}
-
-func (u *URL) setPath(s string) Cause {
 	// A TAB is the only control byte in a URL, and only as a delimiter.
-	parts := strings.SplitN(s, "%09", 3)
+	parts := strings.SplitN(path, "%09", 3)
 	sel, ok := unescape(parts[0], false)
 	if ok && len(parts) > 1 {
 		u.Query, ok = unescape(parts[1], false)
