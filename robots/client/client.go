@@ -135,41 +135,33 @@ func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRul
 	validity, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()
-	none := HostRules{Access: Unavailable, Instead: fs.ErrNotExist}
 	var valid validity
+	var instead error
 	for _, u := range robotsURLs(o) {
 		var f *robots.File
-		var err error
-		f, valid, err = c.readAt(ctx, u, before.valid)
+		f, valid, instead = c.readAt(ctx, u, before.valid)
 		switch {
-		case errors.Is(err, errNotModified):
-			return nil, valid, nil
-		case errors.Is(err, fs.ErrNotExist):
-			none.Instead = err
-		case err != nil:
-			return nil, valid, err
-		case !o.Gopher() || !f.Absent():
+		case instead == nil:
 			return &HostRules{
 				Access: Successful,
 				File:   f,
 				URL:    u.String(),
 			}, valid, nil
-		default:
-			none.Instead = insteadOf(f)
-			if !errors.Is(none.Instead, fs.ErrNotExist) {
-				return nil, valid, none.Instead
-			}
+		case errors.Is(instead, errNotModified):
+			return nil, valid, nil
+		case !errors.Is(instead, fs.ErrNotExist):
+			return nil, valid, instead
 		}
 	}
-	_, item := errors.AsType[*ErrorItem](none.Instead)
-	empty := errors.Is(none.Instead, errEmpty)
+	_, item := errors.AsType[*ErrorItem](instead)
+	empty := errors.Is(instead, errEmpty)
 	switch {
 	case before.file && (item || empty):
-		return nil, valid, fmt.Errorf("the host had a robots file, and now %v", none.Instead) //nolint:errorlint // what wraps fs.ErrNotExist counts as no file
+		return nil, valid, fmt.Errorf("the host had a robots file, and now %v", instead) //nolint:errorlint // what wraps fs.ErrNotExist counts as no file
 	case empty && !before.empty:
 		return nil, valid, errEmpty
 	}
-	return &none, valid, nil
+	return &HostRules{Access: Unavailable, Instead: instead}, valid, nil
 }
 
 // past is what an earlier fetch from a host found.
@@ -197,6 +189,9 @@ func (c *Client) readAt(ctx context.Context, u *url.URL, known validity) (*robot
 	f, err := readFile(c.dialect(u.Scheme), body, c.Limit)
 	if err != nil {
 		return nil, valid, bounded(fmt.Errorf("reading %s: %w", u, err))
+	}
+	if strings.HasPrefix(u.Scheme, "gopher") && f.Absent() {
+		return nil, valid, insteadOf(f)
 	}
 	if c.Dialect == nil {
 		f = Reread(f)

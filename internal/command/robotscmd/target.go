@@ -197,16 +197,15 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 		}
 		asking.Dialect = func(string) readers.Dialect { return dialect }
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
 	a, err := asking.Get(ctx, target)
-	switch {
-	case err != nil && ctx.Err() == nil:
+	if err != nil && ctx.Err() == nil {
 		return nil, exit.Usagef("schemes are gopher, gophers, gemini, http, https, irc and ircs: gopher://host/", "%w", err)
-	case err != nil:
-		return nil, unreachable(target, err)
-	case a.Access == client.Unreachable:
-		return nil, unreachable(target, a.Err)
+	}
+	if err == nil && a.Access == client.Unreachable {
+		err = a.Err
+	}
+	if err != nil {
+		return nil, exit.Hint(fmt.Errorf("asking %s: %w", target, err), unreachableHint(err))
 	}
 	return a, nil
 }
@@ -223,13 +222,8 @@ func (c *Command) hostTLS() (*tls.Config, error) {
 	return nil, nil
 }
 
-func unreachable(target string, err error) error {
-	return exit.Hint(fmt.Errorf("asking %s: %w", target, err), unreachableHint(err))
-}
-
 func unreachableHint(err error) string {
-	var bad *tls.CertificateVerificationError
-	if errors.As(err, &bad) {
+	if _, bad := errors.AsType[*tls.CertificateVerificationError](err); bad {
 		return "-insecure accepts any certificate"
 	}
 	return "until it can be reached, a robot must take everything as denied; -timeout sets how long to wait"
