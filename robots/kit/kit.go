@@ -4,13 +4,11 @@
 package kit
 
 import (
-	"bufio"
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -101,14 +99,12 @@ type jsonCase struct {
 // MarshalJSON writes the file as text, if it is UTF-8.
 func (c Case) MarshalJSON() ([]byte, error) {
 	j := jsonCase{plain: plain(c)}
-	if j.Text = string(c.Robots); !utf8.Valid(c.Robots) {
-		j.Text, j.Bytes = "", c.Robots
+	if utf8.Valid(c.Robots) {
+		j.Text = string(c.Robots)
+	} else {
+		j.Bytes = c.Robots
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(j)
-	return bytes.TrimSpace(b.Bytes()), err
+	return json.Marshal(j)
 }
 
 // UnmarshalJSON is the inverse of [Case.MarshalJSON].
@@ -124,74 +120,36 @@ func (c *Case) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-//go:embed README.md
-var readme []byte
-
-//go:embed cases.jsonl
-var cases []byte
-
-//go:embed irc.jsonl
-var irc []byte
+//go:embed README.md cases.jsonl irc.jsonl
+var files embed.FS
 
 // Cases returns the cases of the kit.
-func Cases() ([]Case, error) {
-	var list []Case
-	lines := bufio.NewScanner(bytes.NewReader(cases))
-	lines.Buffer(nil, len(cases)+1)
-	for lines.Scan() {
+func Cases() (list []Case, err error) {
+	text, err := files.ReadFile("cases.jsonl")
+	for line := range bytes.Lines(text) {
 		var c Case
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+		if err := json.Unmarshal(line, &c); err != nil {
 			return nil, fmt.Errorf("case %d: %w", len(list)+1, err)
 		}
 		list = append(list, c)
 	}
-	return list, nil
+	return list, err
 }
 
 // Write writes the kit into a directory, which it makes if it is not there:
 // README.md, cases.jsonl with the cases of the kit, irc.jsonl, and, if tree has any, the
 // caller's own in tree.jsonl. It overwrites nothing.
 func Write(dir string, tree []Case) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.CopyFS(dir, files); err != nil || len(tree) == 0 {
 		return err
 	}
-	files := map[string][]byte{
-		"README.md":   readme,
-		"cases.jsonl": cases,
-		"irc.jsonl":   irc,
+	f, err := os.OpenFile(filepath.Join(dir, "tree.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
 	}
-	if len(tree) > 0 {
-		text, err := lines(tree)
-		if err != nil {
-			return err
-		}
-		files["tree.jsonl"] = text
+	lines := json.NewEncoder(f)
+	for _, c := range tree {
+		err = errors.Join(err, lines.Encode(c))
 	}
-	for name := range files {
-		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return &fs.PathError{
-				Op:   "write",
-				Path: filepath.Join(dir, name),
-				Err:  fs.ErrExist,
-			}
-		}
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func lines(list []Case) ([]byte, error) {
-	var b bytes.Buffer
-	for _, c := range list {
-		text, err := c.MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("case %s: %w", c.Name, err)
-		}
-		b.Write(append(text, '\n'))
-	}
-	return b.Bytes(), nil
+	return errors.Join(err, f.Close())
 }
