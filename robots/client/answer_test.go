@@ -13,13 +13,13 @@ var me = robots.Robot{Names: []string{"mybot"}}
 
 // TestStored: rules that are read from a store decide the same.
 func TestStored(t *testing.T) {
-	const file = "User-agent: mybot\nDisallow: /a\n\xff\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n"
+	const file = "User-agent: mybot\nDisallow: /a\n\xff\nDisallow: /bee\n\nUser-agent: *\nDisallow: /c\n"
 	strict := func(string) robots.Dialect { return readers.GopherStrict }
-	for name, c := range map[string]*Client{
-		"all of it":   {Agent: "mybot"},
-		"a beginning": {Agent: "mybot", Limit: 40},
-		"one line":    {Agent: "mybot", Limit: 10},
-		"strict":      {Agent: "other", Dialect: strict},
+	for denied, c := range map[string]*Client{
+		"/a /bee":       {Agent: "mybot"},
+		"/a":            {Agent: "mybot", Limit: 46}, // half a line is no rule (R14)
+		"/a /bee /c /d": {Agent: "mybot", Limit: 10}, // no line at all
+		"/a /bee /c":    {Agent: "other", Dialect: strict},
 	} {
 		p := places{docs: map[string]string{onWeb: file}}
 		c.Fetch, c.Store = p.fetch, &store{}
@@ -28,12 +28,20 @@ func TestStored(t *testing.T) {
 		b := mustGet(t, &again, "https://h/")
 		if p.count() != 1 || b.URL != a.URL || !b.Fetched.Equal(a.Fetched) ||
 			b.File.Truncated() != a.File.Truncated() {
-			t.Errorf("%s: %+v, again %+v", name, a, b)
+			t.Errorf("%s: %+v, again %+v", denied, a, b)
 		}
-		for _, path := range []string{"/a", "/b", "/c", "/d", "https://other/b"} {
-			if x, y := a.Decide(path), b.Decide(path); !reflect.DeepEqual(x, y) {
-				t.Errorf("%s: %s: %+v, again %+v", name, path, x, y)
+		var list []string
+		for _, path := range []string{"/a", "/bee", "/c", "/d"} {
+			x, y := a.Decide(path), b.Decide(path)
+			if !reflect.DeepEqual(x, y) {
+				t.Errorf("%s: %s: %+v, again %+v", denied, path, x, y)
 			}
+			if !x.Allowed {
+				list = append(list, path)
+			}
+		}
+		if got := strings.Join(list, " "); got != denied {
+			t.Errorf("denied %s, want %s", got, denied)
 		}
 	}
 }

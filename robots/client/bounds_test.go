@@ -179,18 +179,4 @@ func TestBusyGopher(t *testing.T) {
 			}
 		}
 	}
-
-	// What a host sends in place of a file is told.
-	p := places{docs: map[string]string{first: item("No such selector"),
-		second: "iWelcome\t\th\t70\r\n"}}
-	a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
-	if a.Access != Unavailable || !strings.Contains(a.Instead.Error(), "iWelcome") {
-		t.Errorf("a menu: %v, %v", a.Access, a.Instead)
-	}
-	p.set(second, item("No such selector"))
-	a = mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/")
-	if got, ok := errors.AsType[*ErrorItem](a.Instead); !ok || got.Text != "No such selector" ||
-		a.Access != Unavailable {
-		t.Errorf("an error item: %v, %v", a.Access, a.Instead)
-	}
 }

@@ -84,39 +84,33 @@ func TestClientFetchOrder(t *testing.T) {
 		first, second string
 		asked         int
 		access        Access
+		instead       string
 	}{
-		"the first takes precedence": {denyA, "Disallow: *\n", 1, Successful},
-		"the second":                 {item, denyA, 2, Successful},
-		"an error item is no file":   {item, item, 2, Unavailable},
-		"an info menu is no file":    {"iNo such thing\t\th\t70\r\n.\r\n", "404", 2, Unavailable},
-		"HTML is no file":            {"<html><p style='color: red'>\nno</html>\n", "\n", 2, Unavailable},
-		"unreachable":                {"", "", 1, Unreachable},
-		"unreachable at the second":  {"\n", "", 2, Unreachable},
+		"the first takes precedence": {denyA, "Disallow: *\n", 1, Successful, ""},
+		"the second":                 {item, denyA, 2, Successful, ""},
+		"an error item is no file":   {item, item, 2, Unavailable, `error item "Not found"`},
+		"an info menu is no file": {item, "iNo such thing\t\th\t70\r\n.\r\n", 2, Unavailable,
+			"iNo such thing"},
+		"no document is no file": {item, "404", 2, Unavailable, "asking: "},
+		"HTML is no file": {"<html><p style='color: red'>\nno</html>\n", "\n", 2, Unavailable,
+			`received ""`},
+		"unreachable":               {"", "", 1, Unreachable, ""},
+		"unreachable at the second": {"\n", "", 2, Unreachable, ""},
 	} {
 		p := places{docs: map[string]string{}}
 		p.set(first, test.first)
 		p.set(second, test.second)
 		a := mustGet(t, &Client{Fetch: p.fetch}, "gopher://h/1/a")
 		if want := []string{first, second}[:test.asked]; !slices.Equal(p.asked, want) ||
-			a.Access != test.access ||
+			a.Access != test.access || (a.Instead != nil) != (test.instead != "") ||
+			a.Instead != nil && !strings.Contains(a.Instead.Error(), test.instead) ||
 			a.Access == Successful && a.URL != want[test.asked-1] {
-			t.Errorf("%s: asked %q, %v at %q", name, p.asked, a.Access, a.URL)
+			t.Errorf("%s: asked %q, %v at %q, %v", name, p.asked, a.Access, a.URL, a.Instead)
 		}
 		if a.Allowed("/a") != (test.access == Unavailable) ||
 			a.Allowed("/b") != (test.access != Unreachable) {
 			t.Errorf("%s: /a allowed %v, /b %v", name, a.Allowed("/a"), a.Allowed("/b"))
 		}
-	}
-}
-
-// TestClientLimit proves R14: what is beyond the limit is not read, and half a
-// line is no rule.
-func TestClientLimit(t *testing.T) {
-	p := places{docs: map[string]string{onWeb: denyA + "Disallow: /bee\n"}}
-	c := Client{Fetch: p.fetch, Limit: int64(len(denyA) + len("Disallow: /b"))}
-	a := mustGet(t, &c, "https://h/")
-	if a.Decide("/a").Allowed || !a.Decide("/bee").Allowed {
-		t.Errorf("/a %v, /bee %v", a.Decide("/a"), a.Decide("/bee"))
 	}
 }
 

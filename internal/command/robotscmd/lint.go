@@ -15,6 +15,7 @@ import (
 	"github.com/gophd/gophd/robots/convert"
 
 	"github.com/gophd/gophd/robots"
+	"github.com/gophd/gophd/robots/lint"
 	"github.com/gophd/gophd/robots/readers"
 )
 
@@ -30,10 +31,13 @@ func inFile(name string, list []diag.Diagnostic) []diag.Diagnostic {
 
 // placed returns the diagnostics with file and line. Those of a directory are about its
 // annotations.
-func (s ruleSource) placed() []diag.Diagnostic {
-	list := inFile(s.name, s.diagnostics())
-	if s.snap != nil {
-		list = list[:0]
+func (s ruleSource) placed() (list []diag.Diagnostic) {
+	switch {
+	case s.network != nil:
+		return inFile(s.name, s.problems)
+	case s.snap == nil:
+		list = inFile(s.name, lint.File(s.file))
+	default:
 		for _, r := range nomatch.Reports(s.snap) {
 			if d := r.Diagnostic; d.File != "" {
 				d.File = path.Join(s.dir, d.File)
@@ -42,9 +46,7 @@ func (s ruleSource) placed() []diag.Diagnostic {
 		}
 	}
 	for i := range list {
-		if list[i].Line == 0 && s.network == nil {
-			list[i].Line = 1 // the file as a whole
-		}
+		list[i].Line = max(list[i].Line, 1) // of the file as a whole: the first
 	}
 	return list
 }

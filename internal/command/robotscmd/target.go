@@ -18,7 +18,6 @@ import (
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/client"
 	"github.com/gophd/gophd/robots/irc"
-	"github.com/gophd/gophd/robots/lint"
 	"github.com/gophd/gophd/robots/readers"
 	"github.com/gophd/gophd/site"
 )
@@ -33,14 +32,6 @@ type ruleSource struct {
 	note     string            // why there is no file, if there is none
 	network  *readers.Crawler  // of an IRC network
 	problems []diag.Diagnostic // of the network's token
-}
-
-// diagnostics returns the diagnostics of the source.
-func (s ruleSource) diagnostics() []diag.Diagnostic {
-	if s.network != nil {
-		return s.problems
-	}
-	return lint.File(s.file)
 }
 
 // load reads what a TARGET argument names.
