@@ -174,7 +174,7 @@ func TestWhoIsSpared(t *testing.T) {
 	enter("has sent a request", 6, reading, 2*settling)
 	g.blocks[addr4(6)].slots[0].unread = func() bool { return true }
 	enter("had its reply", 5, lingering, 0)
-	if n := g.evictIdle(10, now.Add(-settling)); n != 2 || !slices.Contains(g.cut, "silent") ||
+	if n := g.evictIdle(10); n != 2 || !slices.Contains(g.cut, "silent") ||
 		!slices.Contains(g.cut, "had its reply") {
 		t.Errorf("evicted %d: %q", n, g.cut)
 	}

@@ -119,7 +119,7 @@ type Answer struct {
 	File ReadyFile
 }
 
-// A ReadyFile is an open file whose first Size bytes are a whole reply.
+// A ReadyFile is an open file whose next Size bytes are a whole reply.
 type ReadyFile interface {
 	Fd() uintptr // the descriptor; open until Close
 	Size() int64
@@ -161,25 +161,21 @@ func (m *ServeMux) Handle(pattern string, h Handler) {
 	})
 }
 
-// matching returns the rules from the first one that matches a selector.
-func matching(rules []muxRule, selector string) []muxRule {
+func (r muxRule) matches(selector string) bool {
 	sel := strings.TrimPrefix(selector, "/")
-	for i, r := range rules {
-		dir, isDir := strings.CutSuffix(r.pattern, "/")
-		if r.pattern == "" || sel == r.pattern ||
-			isDir && (sel == dir || strings.HasPrefix(sel, r.pattern)) {
-			return rules[i:]
-		}
-	}
-	return nil
+	dir, isDir := strings.CutSuffix(r.pattern, "/")
+	return r.pattern == "" || sel == r.pattern ||
+		isDir && (sel == dir || strings.HasPrefix(sel, r.pattern))
 }
 
 // ServeGopher calls the handler for the request.
 func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 	err := error(ErrNotFound)
-	for rest := matching(m.rules,
-		r.Selector); len(rest) > 0; rest = matching(rest[1:], r.Selector) {
-		if err = rest[0].handler.ServeGopher(w, r); !errors.Is(err, ErrDeclined) {
+	for _, rule := range m.rules {
+		if !rule.matches(r.Selector) {
+			continue
+		}
+		if err = rule.handler.ServeGopher(w, r); !errors.Is(err, ErrDeclined) {
 			break
 		}
 	}
@@ -188,8 +184,9 @@ func (m *ServeMux) ServeGopher(w ResponseWriter, r *Request) error {
 
 // Quick calls the handler for the request, if it is Quick.
 func (m *ServeMux) Quick(r *Request) (a Answer, ok bool) {
-	if rest := matching(m.rules, r.Selector); len(rest) > 0 {
-		if quick, is := rest[0].handler.(Quick); is {
+	i := slices.IndexFunc(m.rules, func(rule muxRule) bool { return rule.matches(r.Selector) })
+	if i >= 0 {
+		if quick, is := m.rules[i].handler.(Quick); is {
 			return quick.Quick(r)
 		}
 	}

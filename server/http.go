@@ -70,7 +70,7 @@ func (c *HTTPConn) LastCall() time.Duration { return c.w.run.lastCall() }
 // connections first.
 func (c *HTTPConn) Idle(idle bool) {
 	if idle {
-		c.w.conn.socket.pause()
+		c.w.conn.timer.Stop()
 		c.w.conn.slot.setState(reading)
 		return
 	}

@@ -260,10 +260,11 @@ func oldestLingering(slots []*slot) (oldest *slot) {
 // requests of younger ones are probably on their way.
 const settling = 300 * time.Millisecond
 
-// evictIdle closes up to n connections that linger, or have sent nothing since a time. It
-// returns how many it closed.
-func (l *limiter) evictIdle(n int, since time.Time) int {
+// evictIdle closes up to n connections that linger or are silent. It returns how many it
+// closed.
+func (l *limiter) evictIdle(n int) int {
 	var idle []*slot
+	since := time.Now().Add(-settling)
 	l.mu.Lock()
 	for i := 0; i < len(l.slots) && len(idle) < n; {
 		s := l.slots[i]

@@ -153,7 +153,7 @@ func TestLimiterKeepsCount(t *testing.T) {
 			switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
 			case what == 0:
 				had := len(open)
-				if n := g.evictIdle(2, time.Now()); len(open) != had-n {
+				if n := g.evictIdle(2); len(open) != had-n {
 					t.Fatalf("%d spared, %d gone", n, had-len(open))
 				}
 			case what > 2:

@@ -172,7 +172,7 @@ func (r *run) logRefusal(a netip.Addr, why error) {
 // files. It reports whether it closed any, and logs that at most once a minute.
 func (r *run) freeDescriptors(err error) bool {
 	l := r.limited()
-	n := l.limiter.evictIdle(16, time.Now().Add(-settling))
+	n := l.limiter.evictIdle(16)
 	if r.shed != nil {
 		n += r.shed(0)
 	}

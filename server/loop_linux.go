@@ -205,9 +205,6 @@ func (l *loop) control(op, fd int, events uint32) error {
 func (l *loop) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.stopped.IsZero() {
-		return
-	}
 	if !l.shared {
 		poll.HoldNewcomers(l.fd)
 	}
@@ -707,14 +704,24 @@ func (w *worker) answerQuick(c *conn, n int) bool {
 	}
 	sent, all, err := w.send(c.fd, a)
 	if err == nil && sent < all {
-		w.sendRest(c, a, sent)
+		w.sendRest(c, a, sent, all)
 		return true // sendRest closes the file
 	}
 	if err != nil {
 		a.Err = &Error{Kind: Gone, Err: err}
 		w.closeConn(c)
 	} else {
-		w.answered(c)
+		// Closing a socket with unread input would reset the connection, and the client might
+		// lose the reply. So shut down the sending side, and leave the rest to checkClosing.
+		poll.ShutdownWrite(c.fd)
+		now := time.Now()
+		w.mu.Lock()
+		w.closing = append(w.closing, closing{
+			newcomer: newcomer{c.fd, c.remote, now},
+			wait:     min(tick, w.lingerTimeout()),
+		})
+		w.lookAt(now.Add(tick))
+		w.mu.Unlock()
 		c.slot.release()
 	}
 	w.ended(w.req.outcome(Served{
@@ -726,21 +733,6 @@ func (w *worker) answerQuick(c *conn, n int) bool {
 		a.File.Close()
 	}
 	return true
-}
-
-// answered starts a graceful close: it shuts down the sending side and leaves the rest to
-// checkClosing. Closing a socket with unread input would reset the connection, and the
-// client might lose the reply.
-func (w *worker) answered(c *conn) {
-	poll.ShutdownWrite(c.fd)
-	now := time.Now()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closing = append(w.closing, closing{
-		newcomer: newcomer{c.fd, c.remote, now},
-		wait:     min(tick, w.lingerTimeout()),
-	})
-	w.lookAt(now.Add(tick))
 }
 
 // send sends as much of an answer as the socket accepts without blocking. It returns the
@@ -765,7 +757,7 @@ func (w *worker) send(fd int, a Answer) (sent, all int64, err error) {
 }
 
 // sendRest starts a goroutine that sends the rest of an answer.
-func (w *worker) sendRest(c *conn, a Answer, sent int64) {
+func (w *worker) sendRest(c *conn, a Answer, sent, all int64) {
 	req := w.req
 	r := w.run
 	c.begun = sent > 0
@@ -778,9 +770,7 @@ func (w *worker) sendRest(c *conn, a Answer, sent int64) {
 			_, _ = reply.send(a.Body[sent:])
 		} else {
 			f := a.File.OSFile()
-			if _, reply.err = f.Seek(sent, io.SeekStart); reply.err == nil {
-				_, reply.err = reply.SendFile(f, a.File.Size()-sent)
-			}
+			_, reply.err = reply.SendFile(f, all-sent)
 			_ = f.Close()
 		}
 		reply.end(reply.err, a.Err)

@@ -316,13 +316,6 @@ func (s *socket) setSending(sending bool) bool {
 	return !s.over
 }
 
-// pause stops the timer while the connection waits for another request.
-func (s *socket) pause() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.timer.Stop()
-}
-
 // end stops the timer, and reports whether the reply has timed out.
 func (s *socket) end() (givenUp bool) {
 	s.mu.Lock()

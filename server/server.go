@@ -179,13 +179,6 @@ func (s *Server) log() *slog.Logger {
 	return s.Log
 }
 
-func (s *Server) handler() Handler {
-	if s.Handler == nil {
-		return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
-	}
-	return s.Handler
-}
-
 // Listen listens on a TCP address (":70" if empty). It disables keep-alive, since a
 // connection lasts for one reply, and Multipath TCP, whose listeners cannot be drained.
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
@@ -253,10 +246,8 @@ func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	run := s.newRun(ctx, ctx)
 	run.begin(s.newConn(c))
-	done := make(chan struct{})
-	go func() { run.conns.Wait(); close(done) }()
 	select {
-	case <-done:
+	case <-run.allEnded():
 	case <-run.stuck:
 	}
 }
@@ -292,10 +283,13 @@ func (s *Server) newRun(soft, hard context.Context) *run {
 }
 
 func (r *run) handler() Handler {
-	if r.proto != nil {
+	switch {
+	case r.proto != nil:
 		return r.proto.Handler
+	case r.Handler == nil:
+		return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
 	}
-	return r.Server.handler()
+	return r.Handler
 }
 
 // errorBody returns the reply to a request that failed.
@@ -311,10 +305,16 @@ func (s *Server) lastCall() time.Duration {
 	return min(time.Second, max(s.drainTimeout(), 0))
 }
 
-// drain waits for the connections to end. After DrainTimeout it aborts the rest.
-func (r *run) drain(abort func()) {
+// allEnded returns a channel that is closed when all connections have ended.
+func (r *run) allEnded() <-chan struct{} {
 	done := make(chan struct{})
 	go func() { r.conns.Wait(); close(done) }()
+	return done
+}
+
+// drain waits for the connections to end. After DrainTimeout it aborts the rest.
+func (r *run) drain(abort func()) {
+	done := r.allEnded()
 	select {
 	case <-done:
 		return

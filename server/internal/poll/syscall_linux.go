@@ -69,13 +69,15 @@ func Send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-// SendFile sends as many of the first n bytes of a file as the socket accepts. The file must be
-// in memory. Then the scheduler, which would wake another thread after 20 us, is not needed.
+// SendFile sends as many of the next n bytes of a file as the socket accepts, and moves the
+// file's offset past them. The file must be in memory, so that the call does not block.
 func SendFile(fd, file, n int) int {
-	var offset int64
-	_, _, _ = unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file),
-		uintptr(unsafe.Pointer(&offset)), uintptr(n), 0, 0)
-	return int(offset)
+	sent, _, errno := unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), 0,
+		uintptr(n), 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(sent)
 }
 
 // ShutdownWrite shuts down the sending side.
