@@ -359,8 +359,9 @@ func TestAbuseCapsBehindAProxy(t *testing.T) {
 // meanwhile; until then they have no goroutine, and others are answered.
 func TestAbuseTrickling(t *testing.T) {
 	conf, _ := tlsConfigs()
+	processors(t, 2)
 	addr := startTCP(t, &Server{Handler: atHand("quick"), TLS: conf,
-		RequestTimeout: time.Second, MaxConnsPerIP: -1, loops: 2})
+		RequestTimeout: time.Second, MaxConnsPerIP: -1})
 	before, most := runtime.NumGoroutine(), 0
 	var trickling, silent []net.Conn
 	for range 100 {

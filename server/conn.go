@@ -84,13 +84,6 @@ func (c *conn) release() {
 	c.slot.release()
 }
 
-// cancelRequest ends the context of the request, if there is one.
-func (c *conn) cancelRequest() {
-	if cancel := c.cancel.Load(); cancel != nil {
-		(*cancel)()
-	}
-}
-
 // cut closes a connection that another goroutine serves. If a reply is in progress, it
 // resets the connection.
 func (c *conn) cut() {
@@ -106,7 +99,9 @@ func (c *conn) cut() {
 
 // abort cancels the request and resets the connection, even while a system call is sending.
 func (c *conn) abort() {
-	c.cancelRequest()
+	if cancel := c.cancel.Load(); cancel != nil {
+		(*cancel)()
+	}
 	reset(c.Conn)
 	if d, ok := c.Conn.(interface{ Disconnect() error }); ok {
 		_ = d.Disconnect()
@@ -164,10 +159,7 @@ func (r *run) acceptAll(l net.Listener) error {
 		if err != nil {
 			return err
 		}
-		select {
-		case <-time.After(wait):
-		case <-r.soft.Done():
-		}
+		time.Sleep(wait)
 	}
 }
 
@@ -191,13 +183,14 @@ func (r *run) acceptFailed(err error) (wait time.Duration, failed error) {
 
 // begin starts a goroutine that serves a connection or turns it away.
 func (r *run) begin(c *conn) {
-	if why := r.admit(c, reading); why != admitted {
-		r.conns.Go(func() { r.turnAway(c, why) })
-		return
-	}
+	why := r.admit(c, reading)
 	r.conns.Go(func() {
 		defer c.release()
-		r.serve(c)
+		if why != admitted {
+			r.turnAway(c, why)
+		} else {
+			r.serve(c)
+		}
 	})
 }
 
@@ -229,15 +222,11 @@ func (w *reply) handle() (err error) {
 	end := time.Now().Add(w.run.requestTimeout())
 	for {
 		err = w.run.protect(w.req, func() error { return w.run.handler().ServeGopher(w, w.req) })
-		if !limit.Reached(err) || w.started() || !time.Now().Before(end) {
+		if !limit.Reached(err) || w.started() || time.Now().After(end) || w.run.hard.Err() != nil {
 			return err
 		}
 		if !w.run.freeDescriptors(err) {
-			select {
-			case <-time.After(retryAfter):
-			case <-w.run.hard.Done():
-				return err
-			}
+			time.Sleep(retryAfter)
 		}
 	}
 }

@@ -297,10 +297,7 @@ func (s *slot) setState(state connState) {
 		return
 	}
 	defer s.limiter.mu.Unlock()
-	if s.at < 0 {
-		if state == lingering { // evicted, and its goroutine is about to end
-			s.uncount()
-		}
+	if s.at < 0 { // evicted
 		return
 	}
 	s.limiter.states[s.state]--

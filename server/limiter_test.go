@@ -173,26 +173,6 @@ func TestLimiterKeepsCount(t *testing.T) {
 	})
 }
 
-// A connection that has its whole reply when it is evicted is not counted in evicted: the loop
-// closes it without a further call.
-func TestEvictedWithItsReply(t *testing.T) {
-	g := &room{t: t, limiter: limiter{total: 2, pick: everyOne()}}
-	first := g.enter("first", 1, writing, admitted)
-	first.evict = func() { first.setState(lingering) }
-	g.enter("second", 1, writing, admitted)
-	g.enter("newcomer", 2, reading, admitted)
-	if first.at >= 0 {
-		t.Fatal("the first was not evicted")
-	}
-	if g.evicted != 0 || g.room() != 0 {
-		t.Errorf("%d are counted, room for %d", g.evicted, g.room())
-	}
-	first.release()
-	if g.evicted != 0 {
-		t.Errorf("counted off twice: %d", g.evicted)
-	}
-}
-
 // A flood of addresses neither grows a table without bound nor fills the log.
 func TestTablesAreBounded(t *testing.T) {
 	r, now := newRates(1, 5), time.Now()

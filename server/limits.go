@@ -77,7 +77,7 @@ func (s *Server) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(s.TrustProxy, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// turnAway closes a connection that has sent no request or is refused. A refused client gets
+// turnAway ends a connection that has sent no request or is refused. A refused client gets
 // an error message where lastWord has one, and a reset otherwise.
 func (r *run) turnAway(c *conn, why error) {
 	r.logRefusal(c.remote.Addr(), why)
@@ -91,7 +91,6 @@ func (r *run) turnAway(c *conn, why error) {
 	case refusalOf(why) != admitted:
 		reset(c.Conn)
 	}
-	_ = c.Close()
 }
 
 // lastWord returns what the client of a refused connection is sent: a TLS alert if it begins
@@ -111,21 +110,18 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 		return nil
 	}
 	what, n, failed := r.nextLine(c)
-	switch {
-	case what == readMore:
+	if what == readMore {
 		return nil
-	case failed != nil:
-		return r.errorBody(err)
 	}
 	req := new(Request)
-	failed = r.parse(req, c, what, n, nil)
+	_ = r.parse(req, c, what, n, failed)
 	quick, ok := r.handler().(Quick)
 	switch {
 	case !req.robots && what == httpLine:
 		return httpError(err)
 	case !req.robots:
 		return r.errorBody(err)
-	case !ok || failed != nil:
+	case !ok:
 		return nil
 	case what != httpLine:
 		a, _ := quick.Quick(req)

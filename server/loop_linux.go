@@ -98,7 +98,6 @@ type loop struct {
 	local  netip.AddrPort // of all connections; invalid if the listener has a wildcard address
 	shared bool           // a SharedListener
 
-	quick  Quick      // the handler; nil if it is not Quick
 	failed chan error // the error that ends Serve
 
 	lead    chan struct{} // a token: the worker that takes it is the leader
@@ -135,13 +134,12 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 		shared:  isShared,
 		lead:    make(chan struct{}, 1),
 		failed:  make(chan error, 1),
-		workers: or(r.loops, runtime.GOMAXPROCS(0)),
+		workers: runtime.GOMAXPROCS(0),
 	}
 	if err := lp.start(tcp); err != nil {
 		return true, fmt.Errorf("making the event loop: %w", err)
 	}
 	r.shed = lp.shed
-	lp.quick, _ = r.handler().(Quick)
 	if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
 		lp.local = local
 	}
@@ -329,7 +327,6 @@ type worker struct {
 	isSlow   bool       // recent rounds were slow
 
 	check func(fd uintptr) bool // calls poll
-	space [batch]newcomer       // backs accepted
 	room  [64]unix.EpollEvent   // for poll
 	buf   [selector.MaxRequest]byte
 	spare *conn   // reused for the next connection unless keep was called
@@ -355,7 +352,9 @@ func (w *worker) serve() {
 // has ended.
 func (w *worker) gather() bool {
 	now := time.Now()
-	w.accepted, w.ready, w.more = nil, w.ready[:0], w.more[:0]
+	w.accepted = w.accepted[:0]
+	w.ready = w.ready[:0]
+	w.more = w.more[:0]
 	w.isSlow = w.workers > 1 &&
 		w.recordSpeed(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
 	if !w.leads {
@@ -506,9 +505,23 @@ func (w *worker) events(now time.Time) bool {
 	w.mu.Lock()
 	err := w.accept(most)
 	w.mu.Unlock()
-	if err != nil && len(w.accepted)+len(w.ready) == 0 {
-		w.acceptFailed(err)
+	if err == nil || len(w.accepted)+len(w.ready) > 0 {
+		return true // and the next accept fails again
 	}
+
+	// Free descriptors, or pause accepting. A permanent failure ends Serve.
+	wait, err := w.acceptFailed(err)
+	if err != nil {
+		w.backlog = false
+		select {
+		case w.failed <- err:
+		default:
+		}
+	}
+	w.paused = time.Now().Add(wait)
+	w.mu.Lock()
+	w.lookAt(w.paused)
+	w.mu.Unlock()
 	return true
 }
 
@@ -534,7 +547,6 @@ func (w *worker) poll() bool {
 
 // accept accepts up to most connections. w.mu must be held.
 func (w *worker) accept(most int) error {
-	w.accepted = w.space[:0]
 	var err error
 	for len(w.accepted) < most {
 		var c newcomer
@@ -551,23 +563,6 @@ func (w *worker) accept(most int) error {
 		return nil
 	}
 	return os.NewSyscallError("accept4", err)
-}
-
-// acceptFailed frees descriptors, or pauses accepting after a temporary failure. A permanent
-// failure ends Serve.
-func (w *worker) acceptFailed(err error) {
-	d, err := w.run.acceptFailed(err)
-	if err != nil {
-		w.backlog = false
-		select {
-		case w.failed <- err:
-		default:
-		}
-	}
-	w.paused = time.Now().Add(d)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lookAt(w.paused)
 }
 
 // read reads the bytes that have arrived, and handles the connection.
@@ -640,7 +635,9 @@ func (w *worker) park(c *conn) {
 }
 
 func (w *worker) closeConn(c *conn) {
-	w.detach(c)
+	w.mu.Lock()
+	w.open--
+	w.mu.Unlock()
 	poll.Close(c.fd)
 	c.slot.release()
 }
@@ -695,10 +692,11 @@ func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
 // answerQuick answers a request of n bytes from the memory of the handler, and reports
 // whether it could.
 func (w *worker) answerQuick(c *conn, n int) bool {
-	if w.quick == nil || w.parse(&w.req, c, requestLine, n, nil) != nil {
+	quick, ok := w.handler().(Quick)
+	if !ok || w.parse(&w.req, c, requestLine, n, nil) != nil {
 		return false
 	}
-	a, ok := w.quick.Quick(&w.req)
+	a, ok := quick.Quick(&w.req)
 	if !ok {
 		return false
 	}

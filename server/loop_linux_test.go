@@ -20,6 +20,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// processors sets the number of processors, and so of workers.
+func processors(t *testing.T, n int) {
+	before := runtime.GOMAXPROCS(n)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
 // startTCP serves on loopback. Timeouts that s does not set are an hour, for slow machines.
 func startTCP(t *testing.T, s *Server) string {
 	t.Helper()
@@ -180,7 +186,7 @@ func slowly() (Answer, bool) {
 
 // There are as many workers as processors; once replies are slow, they answer concurrently.
 func TestLoopsAnswerAtOnce(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	processors(t, 2)
 	pairs := make(chan bool)
 	addr := startTCP(t, &Server{Handler: answers{quick: func(r *Request) (Answer, bool) {
 		if r.Selector == "/slow" {
@@ -214,7 +220,8 @@ func TestLoopsAnswerAtOnce(t *testing.T) {
 func TestAnsweredMakeRoom(t *testing.T) {
 	const most = 40
 	s := &Server{Handler: atHand("quick"), MaxConns: most,
-		MaxConnsPerIP: -1, loops: 1}
+		MaxConnsPerIP: -1}
+	processors(t, 1)
 	addr := startTCP(t, s)
 	before := descriptors(t)
 	for i := range 5 * most {
@@ -254,7 +261,8 @@ func TestEndLeavesWhatIsInHand(t *testing.T) {
 	l := listenTCP(t)
 	addr := l.Addr().String()
 	s := &Server{Handler: blocks(asked, may), Observer: told, RequestTimeout: time.Hour,
-		DrainTimeout: time.Millisecond, loops: 2}
+		DrainTimeout: time.Millisecond}
+	processors(t, 2)
 	stop := serving(t, s, l, nil)
 	for range 6 { // after which a worker gives up the lead before it works
 		_ = ask(t, dialTCP(t, addr), "/slow\r\n")
@@ -290,7 +298,8 @@ func TestEndLeavesWhatIsInHand(t *testing.T) {
 func TestRequestAtItsDeadline(t *testing.T) {
 	const timeout = 500 * time.Millisecond
 	asked, may := make(chan bool), make(chan bool)
-	s := &Server{Handler: blocks(asked, may), RequestTimeout: timeout, loops: 1}
+	s := &Server{Handler: blocks(asked, may), RequestTimeout: timeout}
+	processors(t, 1)
 	addr := startTCP(t, s)
 	waits, other := dialTCP(t, addr), dialTCP(t, addr)
 	began := time.Now()
@@ -305,5 +314,17 @@ func TestRequestAtItsDeadline(t *testing.T) {
 		if got, err := io.ReadAll(c); (string(got) != "quick" || err != nil) && !late {
 			t.Errorf("%q, %v", got, err)
 		}
+	}
+}
+
+// The limiter may draw a connection that its worker is closing: there is nothing to do then.
+func TestEvictWhatIsClosed(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	must(t, err)
+	w := &worker{loop: &loop{}}
+	c := w.newConn(newcomer{fd: fd})
+	w.closeConn(c)
+	if !c.evict() {
+		t.Error("the goroutine of a closed connection is to end it")
 	}
 }

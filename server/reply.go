@@ -366,7 +366,7 @@ func (w *reply) giveUp(s Served, sending bool) {
 		sent, _ := w.to.Write(r.errorBody(errStuck))
 		s.Bytes = int64(sent)
 	}
-	c.cancelRequest() // after the error was sent: a handler that returns closes the connection
+	w.cancel() // after the error was sent: a handler that returns closes the connection
 	s.Took = time.Since(c.accepted)
 	r.ended(s)
 	if gently {

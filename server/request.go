@@ -142,7 +142,7 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 			}
 			return r.next(c)
 		}
-	case bytes.HasPrefix(c.head, signature2) && (c.tls == nil || r.proto != nil):
+	case bytes.HasPrefix(c.head, signature2):
 		what, err = requestLine, errProxy
 	case c.head[0] == tlsHandshake && c.tls == nil && (r.proto == nil || r.proto.TLS):
 		if what = handshake; r.TLS != nil {

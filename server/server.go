@@ -108,7 +108,6 @@ type Server struct {
 	limitsOnce sync.Once
 	limits     limits
 	accepted   atomic.Int64
-	loops      int // that share a listener; if zero, as many as processors
 }
 
 // A Protocol describes a protocol other than Gopher in which a client sends one request

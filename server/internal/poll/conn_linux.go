@@ -82,26 +82,20 @@ var inKernel atomic.Int32
 
 // SendFile sends the next bytes of a file with sendfile(2): up to n, and at most maxSend. It
 // moves the file's offset past the bytes sent.
-func (c *Conn) SendFile(src *os.File, n int64) (sent int64, err error) {
-	from, err := src.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var m int
+func (c *Conn) SendFile(src *os.File, n int64) (int64, error) {
+	var sent int
 	var failed error
-	ctrlErr := from.Control(func(in uintptr) {
-		err = c.raw.Write(func(out uintptr) bool {
-			m, failed = sendPart(int(out), int(in), int(min(n, maxSend)))
-			return !errors.Is(failed, unix.EAGAIN)
-		})
+	err := c.raw.Write(func(out uintptr) bool {
+		sent, failed = sendPart(int(out), int(src.Fd()), int(min(n, maxSend)))
+		return !errors.Is(failed, unix.EAGAIN)
 	})
 	switch {
-	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
-		err = os.ErrClosed // outside Read and Write, package os returns another error
 	case err == nil:
 		err = os.NewSyscallError("sendfile", failed)
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		err = os.ErrClosed // outside Read and Write, package os returns another error
 	}
-	return int64(max(m, 0)), errors.Join(err, ctrlErr)
+	return int64(max(sent, 0)), err
 }
 
 // sendPart calls sendfile(2), or returns errBusy if maxInKernel calls are running.
