@@ -469,11 +469,11 @@ func (w *worker) checkClosing(now time.Time) {
 			kept = append(kept, c)
 			continue
 		}
-		n, err := unix.Read(c.fd, w.buf[:])
+		n, errno := poll.Recv(c.fd, w.buf[:])
 		switch {
 		case n > 0:
 			w.more = append(w.more, c.newcomer)
-		case errors.Is(err, unix.EAGAIN) && c.wait < w.lingerTimeout() && len(kept) < most:
+		case errno == unix.EAGAIN && c.wait < w.lingerTimeout() && len(kept) < most:
 			c.wait = min(4*c.wait, w.lingerTimeout())
 			kept = append(kept, c)
 		default:
@@ -532,10 +532,10 @@ func (w *worker) poll() bool {
 	if w.isSlow {
 		room = room[:1]
 	}
-	n, _ := unix.EpollWait(w.epoll, room, 0)
+	n := poll.EpollWait(w.epoll, room)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, ev := range room[:max(n, 0)] {
+	for _, ev := range room[:n] {
 		if int(ev.Fd) == w.fd {
 			w.backlog = true
 		} else if c := w.table[ev.Fd]; c != nil {
@@ -568,12 +568,12 @@ func (w *worker) accept(most int) error {
 // read reads the bytes that have arrived, and handles the connection.
 func (w *worker) read(c *conn) {
 	had := copy(w.buf[:], c.head)
-	n, err := unix.Read(c.fd, w.buf[had:])
+	n, errno := poll.Recv(c.fd, w.buf[had:])
 	switch {
-	case errors.Is(err, unix.EAGAIN):
+	case errno == unix.EAGAIN:
 		w.park(c)
-	case err != nil:
-		w.refuse(c, os.NewSyscallError("read", err))
+	case errno != 0:
+		w.refuse(c, os.NewSyscallError("recv", errno))
 	case n == 0 && had == 0:
 		w.refuse(c, io.EOF)
 	default:

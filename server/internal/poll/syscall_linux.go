@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Calls that send something bypass the scheduler (RawSyscall): they never block, but often take
-// so long that it would wake another thread.
+// The system calls bypass the scheduler (RawSyscall), since they never block: otherwise it would
+// often wake another thread.
 
 // Accept accepts a pending connection, and returns its descriptor and remote address.
 func Accept(listener int) (int, netip.AddrPort, error) {
@@ -53,6 +53,23 @@ func HoldNewcomers(listener int) {
 	}
 	_ = unix.SetsockoptSockFprog(listener, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
 		&unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
+}
+
+// EpollWait stores pending events, without waiting, and returns their number.
+func EpollWait(epoll int, events []unix.EpollEvent) int {
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll),
+		uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// Recv reads the bytes that have arrived. After an error it returns a negative number.
+func Recv(fd int, b []byte) (int, unix.Errno) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])),
+		uintptr(len(b)), 0, 0, 0)
+	return int(n), errno
 }
 
 // Send sends as much of the last part of a reply as the socket accepts. MSG_MORE delays the
