@@ -91,7 +91,7 @@ func (r refusal) Error() string {
 // refusalOf returns the refusal that err wraps, or admitted.
 func refusalOf(err error) refusal {
 	if err == nil {
-		return admitted
+		return admitted // and nothing is allocated
 	}
 	var why refusal
 	errors.As(err, &why)

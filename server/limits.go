@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -232,7 +233,7 @@ func (s *Server) Counts() Counts {
 func (s *Server) limited() *limits {
 	s.limitsOnce.Do(func() {
 		l := &s.limits
-		l.limiter.perBlock = or(s.MaxConnsPerIP, DefaultMaxConnsPerIP)
+		l.limiter.perBlock = cmp.Or(s.MaxConnsPerIP, DefaultMaxConnsPerIP)
 		l.rates, l.tlsRates = newRates(s.Rate, s.Burst), newRates(s.Rate, s.Burst)
 
 		// The default allows for two descriptors per connection: the socket and the file

@@ -14,6 +14,7 @@ package server
 // before it handles its events, so that another worker accepts meanwhile.
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ const (
 
 	// slow is the time per connection above which work counts as slow. Sending 1 MiB
 	// takes less. One slow round makes the loop count as slow for up to slowFor rounds;
-	// see recordSpeed.
+	// see gather.
 	slow    = 200 * time.Microsecond
 	slowFor = 64
 
@@ -98,11 +99,11 @@ type loop struct {
 	local  netip.AddrPort // of all connections; invalid if the listener has a wildcard address
 	shared bool           // a SharedListener
 
-	failed chan error // the error that ends Serve
+	fail context.CancelCauseFunc // ends Serve
 
 	lead    chan struct{} // a token: the worker that takes it is the leader
 	workers int
-	slow    atomic.Int32 // above slowFor, the loop counts as slow; see recordSpeed
+	slow    atomic.Int32 // above slowFor, the loop counts as slow; see gather
 
 	// Used by the leader only.
 	fd      int       // of the listener; -1 after its close
@@ -129,11 +130,12 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	if !ok {
 		return false, nil
 	}
+	serving, fail := context.WithCancelCause(r.soft)
 	lp := &loop{
 		run:     r,
 		shared:  isShared,
 		lead:    make(chan struct{}, 1),
-		failed:  make(chan error, 1),
+		fail:    fail,
 		workers: runtime.GOMAXPROCS(0),
 	}
 	if err := lp.start(tcp); err != nil {
@@ -153,13 +155,9 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 		w.check = func(uintptr) bool { return w.poll() }
 		r.conns.Go(w.serve)
 	}
-	var err error
-	select {
-	case <-r.soft.Done():
-	case err = <-lp.failed:
-	}
+	<-serving.Done()
 	lp.stop()
-	return true, err
+	return true, context.Cause(serving)
 }
 
 func (l *loop) start(tcp *net.TCPListener) (err error) {
@@ -355,8 +353,17 @@ func (w *worker) gather() bool {
 	w.accepted = w.accepted[:0]
 	w.ready = w.ready[:0]
 	w.more = w.more[:0]
-	w.isSlow = w.workers > 1 &&
-		w.recordSpeed(w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow)
+
+	// Work is slow if several recent rounds were: in a single one another program may have had
+	// the processor. Changing the leader has a cost: each request then wakes two threads.
+	rounds := w.slow.Load()
+	if w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow {
+		rounds = min(rounds+slowFor/2, 2*slowFor)
+	} else {
+		rounds = max(rounds-1, 0)
+	}
+	w.slow.Store(rounds)
+	w.isSlow = w.workers > 1 && rounds > slowFor
 	if !w.leads {
 		<-w.lead
 		w.leads = true
@@ -374,21 +381,6 @@ func (w *worker) gather() bool {
 		w.stepDown()
 	}
 	return true
-}
-
-// recordSpeed records whether the last round of a worker was slow, and reports whether
-// several recent rounds were: in a single slow round another program may have had the
-// processor. Changing the leader has a cost: each request then wakes two threads.
-func (l *loop) recordSpeed(long bool) bool {
-	n := l.slow.Load()
-	switch {
-	case long:
-		n = min(n+slowFor/2, 2*slowFor)
-	case n > 0:
-		n--
-	}
-	l.slow.Store(n)
-	return n > slowFor
 }
 
 // stepDown gives up the lead.
@@ -513,10 +505,7 @@ func (w *worker) events(now time.Time) bool {
 	wait, err := w.acceptFailed(err)
 	if err != nil {
 		w.backlog = false
-		select {
-		case w.failed <- err:
-		default:
-		}
+		w.fail(err)
 	}
 	w.paused = time.Now().Add(wait)
 	w.mu.Lock()
@@ -595,7 +584,7 @@ func (w *worker) handle(c *conn) {
 	case why != admitted:
 		w.refuse(c, why)
 	case what == readMore && err == nil:
-		c.head = append([]byte(nil), c.head...)
+		c.head = bytes.Clone(c.head)
 		w.park(c)
 	case err != nil || what != requestLine: // serve fails in the same way, and answers
 		w.handOff(c, reading, w.run.serve)
@@ -676,7 +665,7 @@ func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
 		w.refuse(c, why)
 		return false
 	}
-	c.head = append([]byte(nil), c.head...)
+	c.head = bytes.Clone(c.head)
 	c.socket = &socket{Conn: poll.NewConn(c.fd, c.local, c.remote)}
 	if !w.detach(c) {
 		c.release()

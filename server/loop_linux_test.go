@@ -317,14 +317,32 @@ func TestRequestAtItsDeadline(t *testing.T) {
 	}
 }
 
-// The limiter may draw a connection that its worker is closing: there is nothing to do then.
-func TestEvictWhatIsClosed(t *testing.T) {
+// The limiter may draw a connection that its worker is closing: there is nothing to do then. A
+// loop without connections is not woken.
+func TestLoopAtRest(t *testing.T) {
+	tcp := listenTCP(t)
+	l := &loop{run: (&Server{}).newRun(t.Context(), t.Context())}
+	must(t, l.start(tcp.(*net.TCPListener)))
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	must(t, err)
-	w := &worker{loop: &loop{}}
+	w := &worker{loop: l}
 	c := w.newConn(newcomer{fd: fd})
-	w.closeConn(c)
+	l.open = 1
+	for _, wakes := range []bool{true, false} {
+		l.alarm = time.Now()
+		if !w.look(l.alarm) || l.alarm.IsZero() == wakes {
+			t.Errorf("%d connections are open: woken at %v", l.open, l.alarm)
+		}
+		if wakes {
+			w.closeConn(c)
+		}
+	}
 	if !c.evict() {
 		t.Error("the goroutine of a closed connection is to end it")
+	}
+	l.over = true
+	l.alarm = time.Now()
+	if w.look(l.alarm) {
+		t.Error("it does not end")
 	}
 }

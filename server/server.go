@@ -22,6 +22,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -151,24 +152,17 @@ const (
 	DefaultDrainTimeout   = 10 * time.Second
 )
 
-func or[T time.Duration | int](d, def T) T {
-	if d == 0 {
-		return def
-	}
-	return d
-}
-
 func (s *Server) requestTimeout() time.Duration {
-	return or(s.RequestTimeout, DefaultRequestTimeout)
+	return cmp.Or(s.RequestTimeout, DefaultRequestTimeout)
 }
 func (s *Server) stallTimeout() time.Duration {
-	return or(s.StallTimeout, DefaultStallTimeout)
+	return cmp.Or(s.StallTimeout, DefaultStallTimeout)
 }
 func (s *Server) lingerTimeout() time.Duration {
-	return or(s.LingerTimeout, defaultLingerTimeout)
+	return cmp.Or(s.LingerTimeout, defaultLingerTimeout)
 }
 func (s *Server) drainTimeout() time.Duration {
-	return or(s.DrainTimeout, DefaultDrainTimeout)
+	return cmp.Or(s.DrainTimeout, DefaultDrainTimeout)
 }
 
 func (s *Server) log() *slog.Logger {
@@ -210,16 +204,12 @@ type SharedListener struct{ net.Listener }
 // connections. It returns nil when all handlers have returned, or a second after it
 // closed the last connections. It returns an error only if l fails for another reason.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	return s.serveAs(ctx, l, nil)
+	return s.ServeProtocol(ctx, l, nil)
 }
 
-// ServeProtocol is Serve for another protocol. Serve and ServeProtocol may be called
-// concurrently, with one listener each.
+// ServeProtocol is Serve for another protocol; nil is Gopher. Serve and ServeProtocol may be
+// called concurrently, with one listener each.
 func (s *Server) ServeProtocol(ctx context.Context, l net.Listener, p *Protocol) error {
-	return s.serveAs(ctx, l, p)
-}
-
-func (s *Server) serveAs(ctx context.Context, l net.Listener, p *Protocol) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	run := s.newRun(ctx, hard)

@@ -63,7 +63,7 @@ func start(t *testing.T, s *Server) (*pipes, func()) {
 func serving(t *testing.T, s *Server, l net.Listener, p *Protocol) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.serveAs(ctx, l, p) }()
+	go func() { done <- s.ServeProtocol(ctx, l, p) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
