@@ -107,6 +107,7 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		})}
 		p, stop := start(t, s)
 		began := time.Now()
+		go ask(t, p.dial(), "/y\n")
 		got := ask(t, p.dial(), "/x\n")
 		if took := time.Since(began); got != busyReply || took != DefaultStallTimeout {
 			t.Errorf("got %q after %v", got, took)
@@ -117,7 +118,7 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		if got := ask(t, p.dial(), "/a\n"); got != "</a|>" {
 			t.Errorf("another got %q", got)
 		}
-		if c := s.Counts(); c.Writing != 1 {
+		if c := s.Counts(); c.Writing != 2 {
 			t.Errorf("connections: %+v", c)
 		}
 		client, conn := net.Pipe()
@@ -135,7 +136,8 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 		close(free)
 		synctest.Wait()
 		if n := strings.Count(log.String(), "selector=/x bytes="); n != 1 ||
-			!strings.Contains(log.String(), "does not answer") {
+			!strings.Contains(log.String(), "does not answer") ||
+			strings.Count(log.String(), `msg="a handler hangs"`) != 2 { // in as many minutes
 			t.Errorf("the log tells of it %d times:\n%s", n, &log)
 		}
 	})
@@ -143,7 +145,7 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 
 // The number of evicted connections whose handlers have not returned is bounded.
 func TestEvictedAreBounded(t *testing.T) {
-	g := &room{t: t, limiter: limiter{total: 2, pick: everyOne()}}
+	g := &room{t: t, limiter: limiter{total: 2, perBlock: 1 << 10, pick: everyOne()}}
 	var all []*slot
 	for i := range 2 + maxEvicted { // the first two fill the server
 		all = append(all, g.enter("of an address", i, writing, admitted))
@@ -160,7 +162,7 @@ func TestEvictedAreBounded(t *testing.T) {
 // evictIdle evicts connections that are silent or linger. It spares those that were just
 // accepted or have sent a request, however many there are.
 func TestWhoIsSpared(t *testing.T) {
-	g := &room{t: t}
+	g := &room{t: t, limiter: limiter{total: 10, perBlock: 10}}
 	now := time.Now()
 	enter := func(name string, a int, state connState, age time.Duration) {
 		g.enter(name, a, state, admitted).since = now.Add(-age)

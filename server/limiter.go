@@ -12,15 +12,13 @@ package server
 import (
 	"cmp"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"net/netip"
 	"sync"
 	"time"
 )
 
-// limiter bounds the open connections, in total and per address block. A limit of zero or
-// less means none.
+// limiter bounds the open connections, in total and per address block.
 type limiter struct {
 	total, perBlock int
 
@@ -153,11 +151,11 @@ func (l *limiter) admit(a netip.Addr, s *slot) (victim *slot, why refusal) {
 		own = block.slots
 	}
 	switch {
-	case l.perBlock > 0 && len(own) >= l.perBlock:
+	case len(own) >= l.perBlock:
 		if victim = oldestLingering(own); victim == nil {
 			return nil, tooManyOfBlock
 		}
-	case l.total > 0 && l.places >= l.total:
+	case l.places >= l.total:
 		if victim = l.draw(a, len(own), s.many); victim == nil {
 			if victim = oldestLingering(own); victim == nil {
 				return nil, tooMany
@@ -381,9 +379,6 @@ func (l *limiter) connections() (places int, states [connStates]int) {
 
 // room returns how many more connections fit. Evicted ones count until their goroutines end.
 func (l *limiter) room() int {
-	if l.total <= 0 {
-		return math.MaxInt
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total - l.places - l.evicted

@@ -85,7 +85,7 @@ func TestFullServerMakesRoom(t *testing.T) {
 	g.enter("one that has as many as any", 3, reading, tooMany)
 
 	// No address gets more silent connections than another has, but any may replace its own.
-	g = &room{t: t, limiter: limiter{total: 4, pick: everyOne()}}
+	g = &room{t: t, limiter: limiter{total: 4, perBlock: 4, pick: everyOne()}}
 	for i, a := range []int{1, 2, 1, 2} {
 		g.enter(fmt.Sprintf("c%d", i), a, reading, admitted)
 	}
@@ -120,7 +120,7 @@ func TestMadeRoomIsTold(t *testing.T) {
 func TestLimiterKeepsCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := limiter{total: rapid.IntRange(1, 12).Draw(t, "total"),
-			perBlock: rapid.IntRange(0, 5).Draw(t, "per block")}
+			perBlock: rapid.IntRange(1, 6).Draw(t, "per block")}
 		open := map[*slot]netip.Addr{}
 		enter := func(a netip.Addr, state connState) {
 			s := &slot{state: state, many: a == addr4(6)}
@@ -130,7 +130,7 @@ func TestLimiterKeepsCount(t *testing.T) {
 			}
 			counts := map[netip.Addr]int{}
 			for _, b := range open {
-				if counts[b]++; b != addr4(6) && g.perBlock > 0 && counts[b] > g.perBlock {
+				if counts[b]++; b != addr4(6) && counts[b] > g.perBlock {
 					t.Fatalf("%d connections of one address, at most %d", counts[b], g.perBlock)
 				}
 			}
@@ -181,6 +181,9 @@ func TestTablesAreBounded(t *testing.T) {
 	for i := range 2 * maxBuckets {
 		r.take(addr4(i), now)
 		lines += seen.add(addr4(i), now)
+		if n := len(r.full); i == maxBuckets && n != maxBuckets*15/16 {
+			t.Errorf("%d buckets when there was no room", n)
+		}
 	}
 	if len(r.full) > maxBuckets || len(seen.now)+len(seen.before) > maxLogged ||
 		lines > maxLogged {
@@ -207,7 +210,7 @@ func TestTrustsWithoutZone(t *testing.T) {
 // TestWhoTricklesGrowsOld: further bytes do not make a connection younger, so it is evicted
 // first. A connection with more descriptors takes more places.
 func TestWhoTricklesGrowsOld(t *testing.T) {
-	l := &room{t: t, limiter: limiter{total: 4, pick: everyOne()}}
+	l := &room{t: t, limiter: limiter{total: 4, perBlock: 4, pick: everyOne()}}
 	trickles := l.enter("trickles", 1, reading, admitted)
 	l.enter("silent", 1, reading, admitted)
 	trickles.setState(reading)

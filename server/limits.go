@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -244,6 +245,11 @@ func (s *Server) limited() *limits {
 			var files syscall.Rlimit // zero if it is unknown
 			_ = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files)
 			l.limiter.total = max((int(min(files.Cur, most))-descriptorReserve)/2, minConns)
+		}
+		for _, limit := range []*int{&l.limiter.perBlock, &l.limiter.total} {
+			if *limit < 0 {
+				*limit = math.MaxInt // there is none
+			}
 		}
 	})
 	return &s.limits

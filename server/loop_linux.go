@@ -451,10 +451,7 @@ func (w *worker) take(c *conn) {
 // checkClosing reads once from each answered connection that is due for a check. It closes
 // those that the client has closed, or that have lingered for LingerTimeout.
 func (w *worker) checkClosing(now time.Time) {
-	most := maxClosing
-	if total := w.limited().limiter.total; total > 0 {
-		most = min(most, total/2)
-	}
+	most := min(maxClosing, w.limited().limiter.total/2)
 	kept := w.closing[:0]
 	for _, c := range w.closing {
 		if now.Sub(c.at) < c.wait {
@@ -574,10 +571,8 @@ func (w *worker) read(c *conn) {
 // handle answers a request in place, parks a connection with an incomplete one, or hands the
 // connection off to a goroutine.
 func (w *worker) handle(c *conn) {
-	if !c.local.IsValid() && !c.proxied {
-		if c.local = w.local; !c.local.IsValid() {
-			c.local = poll.LocalAddr(c.fd)
-		}
+	if !c.local.IsValid() {
+		c.local = poll.LocalAddr(c.fd)
 	}
 	what, n, err := w.next(c)
 	switch why := refusalOf(err); {
@@ -601,6 +596,7 @@ func (w *worker) newConn(a newcomer) *conn {
 	*w.spare = conn{
 		polled:   polled{loop: w.loop, fd: a.fd},
 		accepted: a.at,
+		local:    w.local,
 		remote:   a.remote,
 	}
 	return w.spare

@@ -77,9 +77,6 @@ func (r *run) readRequest(c *conn) (*Request, error) {
 // parse fills in req from the first n bytes of a connection. It returns err, or else the
 // error that answers the request.
 func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
-	if err != nil {
-		n = 0
-	}
 	line := c.head[:n]
 	*req = Request{
 		Remote:      c.remote,
