@@ -30,18 +30,15 @@ const (
 	Successful
 )
 
-var accessNames = [...]string{
-	Unreachable: "unreachable",
-	Unavailable: "unavailable",
-	Successful:  "successful",
-}
-
 // String returns unreachable, unavailable or successful.
 func (a Access) String() string {
-	if int(a) < len(accessNames) {
-		return accessNames[a]
+	switch a {
+	case Successful:
+		return "successful"
+	case Unavailable:
+		return "unavailable"
 	}
-	return accessNames[Unreachable]
+	return "unreachable"
 }
 
 // HostRules are a host's rules for one robot.

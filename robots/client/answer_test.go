@@ -92,21 +92,18 @@ func TestGopherAfterRFC9309(t *testing.T) {
 		"User-agent: *\nDisallow: /a%23b\n":                             "-/a#b +/a%23b",
 		"Disallow: /x\nUser-agent: *\nAllow: /x/y\nDisallow: /z\n":      "-/x/y -/z",
 	} {
-		p := places{docs: map[string]string{first: file}}
-		c := Client{Fetch: p.fetch}
-		a := mustGet(t, &c, "gopher://h/")
+		a := rulesOf(t, first, file)
 		for path := range strings.SplitSeq(want, " ") {
 			if got := a.Decide(path[1:]); got.Allowed != (path[0] == '+') {
 				t.Errorf("%q: %s: %+v", file, path, got)
 			}
 		}
 	}
-	p := places{docs: map[string]string{first: "User-agent: *\nAllow: /\nContent-Usage: /100%25 train-ai=n\n"}}
-	c := Client{Fetch: p.fetch}
-	if got := mustGet(t, &c, "gopher://h/").Usage("/100%"); got.Of("train-ai") != robots.No {
+	const prefers = "User-agent: *\nAllow: /\nContent-Usage: /100%25 train-ai=n\n"
+	if got := rulesOf(t, first, prefers).Usage("/100%"); got.Of("train-ai") != robots.No {
 		t.Errorf("a preference about a name with a percent sign: %v", got)
 	}
-	p = places{docs: map[string]string{first: "User-agent: *\nDisallow: /\nAllow: /pub/\n"}}
+	p := places{docs: map[string]string{first: "User-agent: *\nDisallow: /\nAllow: /pub/\n"}}
 	plain := Client{Fetch: p.fetch, Dialect: func(string) robots.Dialect { return robots.Gopher }}
 	if mustGet(t, &plain, "gopher://h/").Allowed("/pub/a") {
 		t.Error("the dialect that is asked for does not count")
@@ -126,10 +123,7 @@ func TestAnswerOfURL(t *testing.T) {
 	if u := "https://h/a/../b"; !web.Allowed(u) || web.Usage(u) == nil {
 		t.Errorf("%s is denied", u)
 	}
-	file := robots.Parse(robots.Gopher, []byte("Disallow: /a b\n"))
-	_, hole, _ := parse("gopher://h/")
-	old := &HostRules{Access: Successful, File: file, URL: "gopher://h/0robots.txt", origin: hole}
-	old.bind(robots.Robot{})
+	old := rulesOf(t, first, "Disallow: /a b\n")
 	for _, u := range []string{"/a b", "gopher://h/1/a%20b"} {
 		if old.Allowed(u) {
 			t.Errorf("%s is allowed", u)

@@ -288,7 +288,7 @@ func (c *Client) answer(h *host) *HostRules {
 	switch {
 	case h.good != nil && h.good.File != nil:
 		a = *h.good
-		a.Stale = time.Now().Sub(a.Fetched) >= c.goodFor(h.validity)
+		a.Stale = time.Since(a.Fetched) >= c.goodFor(h.validity)
 	case h.origin.Web() && h.Tried.Sub(h.Failing) >= lapse:
 		a.Access = Unavailable
 	}

@@ -76,6 +76,13 @@ func mustGet(t *testing.T, c *Client, raw string) *HostRules {
 	return a
 }
 
+// rulesOf returns the rules of a host with a file at a place, and none elsewhere.
+func rulesOf(t *testing.T, place, file string) *HostRules {
+	t.Helper()
+	p := places{docs: map[string]string{place: file}}
+	return mustGet(t, &Client{Fetch: p.fetch}, place)
+}
+
 // TestClientFetchOrder proves G1: robots.txt, then 0/robots.txt, and what
 // counts as not found.
 func TestClientFetchOrder(t *testing.T) {
@@ -164,8 +171,7 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	p := places{docs: map[string]string{onWeb: "404"}}
-	if a := mustGet(t, &Client{Fetch: p.fetch}, onWeb); !a.Allowed("/b?u=https://other/") ||
+	if a := rulesOf(t, onWeb, "404"); !a.Allowed("/b?u=https://other/") ||
 		a.Allowed("https://other/b") {
 		t.Error("a host without a file speaks for others, or not for itself")
 	}
@@ -188,10 +194,8 @@ func TestHosts(t *testing.T) {
 
 // TestLongLineOverGopher: a file that is one line beyond the limit is no menu.
 func TestLongLineOverGopher(t *testing.T) {
-	p := places{docs: map[string]string{first: "Disallow: /" + strings.Repeat("x", 1<<20),
-		second: "404"}}
-	c := Client{Fetch: p.fetch}
-	if a := mustGet(t, &c, "gopher://h/"); a.Access != Successful || a.Allowed("/a") ||
+	a := rulesOf(t, first, "Disallow: /"+strings.Repeat("x", 1<<20))
+	if a.Access != Successful || a.Allowed("/a") ||
 		a.Allowed("") {
 		t.Errorf("%v, allowed %v", a.Access, a.Allowed("/a"))
 	}

@@ -235,8 +235,10 @@ func (r *Reply) asRobotsFile(known validity) error {
 		}
 	}
 	coding := r.Header.Get("Content-Encoding")
+	var header strings.Builder
+	_ = r.Header.Write(&header)
 	switch {
-	case headerSize(r.Header) > maxHeader: // a client of the caller's reads more than ours
+	case header.Len() > maxHeader: // a client of the caller's reads more than ours
 		return fmt.Errorf("the header of the response has more than %d bytes", maxHeader)
 	case status == http.StatusNotModified && (known.ETag != "" || known.Modified != ""):
 		return errNotModified
@@ -421,13 +423,3 @@ func (f *Fetcher) transport(h *hops, asking *Transport) http.RoundTripper {
 
 // maxHeader bounds the header of a response.
 const maxHeader = 64 << 10
-
-// headerSize is how many bytes a header has in HTTP/1.1.
-func headerSize(header http.Header) (size int) {
-	for name, values := range header {
-		for _, value := range values {
-			size += len(name) + len(": ") + len(value) + len("\r\n")
-		}
-	}
-	return size
-}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/gophd/gophd/robots"
@@ -54,7 +55,8 @@ func newPlan(fields []robots.Field, most time.Duration) plan {
 	for m := range p.minutes {
 		at := time.Unix(int64(m)*60, 0)
 		p.minutes[m] = closed
-		if visitable(visits, at) {
+		isOpen := func(w readers.Window) bool { return w.Contains(at) }
+		if len(visits) == 0 || slices.ContainsFunc(visits, isOpen) { // C7
 			p.minutes[m] = min(slower(delay, rates, at), most)
 		}
 	}
@@ -65,17 +67,6 @@ func newPlan(fields []robots.Field, most time.Duration) plan {
 func slower(delay time.Duration, rates []readers.Rate, at time.Time) time.Duration {
 	r, _ := readers.EffectiveRate(rates, at)
 	return max(delay, r.Interval())
-}
-
-// visitable reports whether a time is in any of the windows (C7); a host that
-// names none may be visited at all times.
-func visitable(visits []readers.Window, at time.Time) bool {
-	for _, w := range visits {
-		if w.Contains(at) {
-			return true
-		}
-	}
-	return len(visits) == 0
 }
 
 // next returns the earliest time, not before now, at which the request after last may start;

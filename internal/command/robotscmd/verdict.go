@@ -167,19 +167,16 @@ func ruleText(r readers.Rule) string {
 // line for each preference about its use.
 func (v verdict) String() string {
 	answer, reason := "allow", "no rule matches"
+	if !v.Allowed {
+		answer = "deny "
+	}
 	switch {
 	case v.Index == readers.IndexUnspecified.String():
-		reason = "no CRAWLER token with an index"
+		answer, reason = v.Index, "no CRAWLER token with an index"
 	case v.Index != "":
 		reason = v.Rule
 	case v.Line > 0:
 		reason = diag.Place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
-	}
-	switch {
-	case v.Index == readers.IndexUnspecified.String():
-		answer = v.Index
-	case !v.Allowed:
-		answer = "deny "
 	}
 	text := fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
 	if v.Missing {
