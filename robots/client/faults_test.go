@@ -25,20 +25,16 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// faults is what a web server can do wrong with its robots file, and what follows.
-func faults() map[string]struct {
+type fault struct {
 	answer func(net.Conn)
 	want   Access
-} {
-	all := map[string]struct {
-		answer func(net.Conn)
-		want   Access
-	}{}
+}
+
+// faults is what a web server can do wrong with its robots file, and what follows.
+func faults() map[string]fault {
+	all := map[string]fault{}
 	add := func(name string, want Access, parts ...string) {
-		all[name] = struct {
-			answer func(net.Conn)
-			want   Access
-		}{func(c net.Conn) {
+		all[name] = fault{func(c net.Conn) {
 			for _, part := range parts {
 				if pause, err := time.ParseDuration(part); err == nil {
 					time.Sleep(pause)

@@ -159,38 +159,43 @@ func TestStore(t *testing.T) {
 func TestFreshness(t *testing.T) {
 	for _, test := range []struct {
 		status  int
-		header  http.Header
+		header  string
 		good    time.Duration
 		checked int // replies 304
 	}{
-		{200, nil, 24 * time.Hour, 0},
-		{404, nil, 24 * time.Hour, 0},
-		{429, nil, 5 * time.Minute, 0},
-		{500, nil, 5 * time.Minute, 0},
-		{0, nil, 5 * time.Minute, 0},
-		{200, http.Header{"Cache-Control": {"max-age=3600"}}, time.Hour, 0},
-		{200, http.Header{"Cache-Control": {"public, Max-Age=\"7200\""}}, 2 * time.Hour, 0},
-		{200, http.Header{"Cache-Control": {"max-age=999999999"}}, 24 * time.Hour, 0},
-		{200, http.Header{"Cache-Control": {"no-cache, max-age=7200"}}, 5 * time.Minute, 0},
-		{200, http.Header{"Cache-Control": {"max-age=0"}}, 5 * time.Minute, 0},
-		{200, http.Header{"Cache-Control": {"max-age=x"}}, 24 * time.Hour, 0},
-		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"3600"}}, time.Hour, 0},
-		{200, http.Header{"Cache-Control": {"max-age=7200"}, "Age": {"9999"}}, 5 * time.Minute, 0},
-		{200, http.Header{"Etag": {`"7"`}}, 24 * time.Hour, 2},
-		{200, http.Header{"Last-Modified": {"Sat, 01 Jan 2000 00:00:00 GMT"}}, 24 * time.Hour, 2},
-		{503, http.Header{"Retry-After": {"7200"}}, 2 * time.Hour, 0},
-		{503, http.Header{"Retry-After": {"soon"}}, 5 * time.Minute, 0},
-		{429, http.Header{"Retry-After": {"99999999"}}, 24 * time.Hour, 0},
-		{500, http.Header{"Retry-After": {"Sat, 01 Jan 2000 02:00:00 GMT"}}, 2 * time.Hour, 0},
-		{503, http.Header{"Retry-After": {"Fri, 31 Dec 1999 00:00:00 GMT"}}, 5 * time.Minute, 0},
-		{503, http.Header{"Retry-After": {"Mon, 10 Jan 2000 00:00:00 GMT"}}, 24 * time.Hour, 0},
+		{200, "", 24 * time.Hour, 0},
+		{404, "", 24 * time.Hour, 0},
+		{429, "", 5 * time.Minute, 0},
+		{500, "", 5 * time.Minute, 0},
+		{0, "", 5 * time.Minute, 0},
+		{200, "Cache-Control: max-age=3600", time.Hour, 0},
+		{200, "Cache-Control: public, Max-Age=\"7200\"", 2 * time.Hour, 0},
+		{200, "Cache-Control: max-age=999999999", 24 * time.Hour, 0},
+		{200, "Cache-Control: no-cache, max-age=7200", 5 * time.Minute, 0},
+		{200, "Cache-Control: max-age=0", 5 * time.Minute, 0},
+		{200, "Cache-Control: max-age=x", 24 * time.Hour, 0},
+		{200, "Cache-Control: max-age=7200\nAge: 3600", time.Hour, 0},
+		{200, "Cache-Control: max-age=7200\nAge: 9999", 5 * time.Minute, 0},
+		{200, "Etag: \"7\"", 24 * time.Hour, 2},
+		{200, "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT", 24 * time.Hour, 2},
+		{503, "Retry-After: 7200", 2 * time.Hour, 0},
+		{503, "Retry-After: soon", 5 * time.Minute, 0},
+		{429, "Retry-After: 99999999", 24 * time.Hour, 0},
+		{500, "Retry-After: Sat, 01 Jan 2000 02:00:00 GMT", 2 * time.Hour, 0},
+		{503, "Retry-After: Fri, 31 Dec 1999 00:00:00 GMT", 5 * time.Minute, 0},
+		{503, "Retry-After: Mon, 10 Jan 2000 00:00:00 GMT", 24 * time.Hour, 0},
 	} {
+		header := http.Header{}
+		for line := range strings.Lines(test.header) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			header.Set(name, value)
+		}
 		synctest.Test(t, func(t *testing.T) {
 			requests, checked := 0, 0
 			f := Fetcher{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 				requests++
 				resp := &http.Response{Request: req, StatusCode: test.status,
-					Header: test.header.Clone(), Body: io.NopCloser(strings.NewReader(denyA))}
+					Header: header.Clone(), Body: io.NopCloser(strings.NewReader(denyA))}
 				if req.Header.Get("If-None-Match") == `"7"` ||
 					req.Header.Get("If-Modified-Since") != "" {
 					checked++
@@ -198,7 +203,7 @@ func TestFreshness(t *testing.T) {
 				}
 				return resp, nil
 			})}
-			b := FromResponse(me, test.status, test.header, nil)
+			b := FromResponse(me, test.status, header, nil)
 			if got := time.Until(b.Until); got != test.good {
 				t.Errorf("%+v: FromResponse: good for %v", test, got)
 			}
