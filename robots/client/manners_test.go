@@ -85,7 +85,7 @@ func TestMaxDelay(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a := mustGet(t, &Client{Fetch: p.fetch, MaxDelay: test.most}, test.url)
 			mustWait(t, a.Pace)
-			if got := time.Until(a.Pace.Next(time.Now())); got != test.want {
+			if got := untilNext(a.Pace); got != test.want {
 				t.Errorf("%+v: waits %v", test, got)
 			}
 		})
@@ -126,12 +126,12 @@ func TestStore(t *testing.T) {
 		again := Client{Fetch: p.fetch, Store: kept}
 		b := mustGet(t, &again, "https://h/")
 		if b.Allowed("/a") || !b.Fetched.Equal(a.Fetched) ||
-			time.Until(b.Pace.Next(time.Now())) != time.Minute {
+			untilNext(b.Pace) != time.Minute {
 			t.Errorf("the file of %v, next request in %v", b.Fetched,
-				time.Until(b.Pace.Next(time.Now())))
+				untilNext(b.Pace))
 		}
-		if wait := time.Until(mustGet(t, &again,
-			"https://slow/").Pace.Next(time.Now())); wait != 3*time.Hour {
+		if wait := untilNext(mustGet(t, &again,
+			"https://slow/").Pace); wait != 3*time.Hour {
 			t.Errorf("held for %v", wait)
 		}
 		if g := mustGet(t, &again, "https://gone/"); g.Access != Unreachable ||
@@ -139,12 +139,11 @@ func TestStore(t *testing.T) {
 			t.Errorf("the host that failed: %v, %d fetches", g.Access, p.count()-asked)
 		}
 		time.Sleep(31 * 24 * time.Hour)
-		for _, record := range []string{"{broken",
-			fmt.Sprintf(`{"tried":%q}`, time.Now().Format(time.RFC3339)),
+		now := time.Now().Format(time.RFC3339)
+		for _, record := range []string{"{broken", `{"tried":"` + now + `"}`,
 			`{"answer":{"access":"unavailable"},"tried":"9999-01-01T00:00:00Z"}`,
-			fmt.Sprintf(`{"answer":{"access":"open"},"tried":%q}`, time.Now().Format(time.RFC3339)),
-			fmt.Sprintf(`{"answer":{"access":"successful","dialect":"x"},"tried":%q}`,
-				time.Now().Format(time.RFC3339))} {
+			`{"answer":{"access":"open"},"tried":"` + now + `"}`,
+			`{"answer":{"access":"successful","dialect":"x"},"tried":"` + now + `"}`} {
 			_ = kept.Save(t.Context(), "https://h:443", []byte(record))
 			if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept},
 				"https://h/"); b.Allowed("/a") || b.Access != Successful {
@@ -225,7 +224,7 @@ func TestFreshness(t *testing.T) {
 
 			for _, p := range []*Pace{a.Pace, b.Pace} {
 				mustWait(t, p)
-				slow := time.Until(p.Next(time.Now())) > 10*time.Second
+				slow := untilNext(p) > 10*time.Second
 				if slow != (test.status == 429 || test.status >= 500) {
 					t.Errorf("%+v: the host's pace is slower: %v", test, slow)
 				}
@@ -252,7 +251,7 @@ func TestTransport(t *testing.T) {
 			} else if !denied && (err != nil || resp.Body.Close() != nil) {
 				t.Errorf("%s: %v", path, err)
 			}
-			if wait := time.Until(mustGet(t, &c, "http://h/").Pace.Next(time.Now())); path == "/busy" &&
+			if wait := untilNext(mustGet(t, &c, "http://h/").Pace); path == "/busy" &&
 				wait != time.Second {
 				t.Errorf("after 503: the next request in %v", wait)
 			}
@@ -304,8 +303,8 @@ func TestGemini(t *testing.T) {
 			if _, err := c.Do(t.Context(), "gemini://example.com/slow"); err != nil {
 				t.Fatal(err)
 			}
-			if wait := time.Until(mustGet(t, &c,
-				"gemini://example.com/").Pace.Next(time.Now())); wait < 50*time.Minute {
+			if wait := untilNext(mustGet(t, &c,
+				"gemini://example.com/").Pace); wait < 50*time.Minute {
 				t.Errorf("after 44: the next request in %v", wait)
 			}
 		}

@@ -93,6 +93,9 @@ func mustWait(t *testing.T, p *Pace) {
 	}
 }
 
+// untilNext is how long the next request has to wait.
+func untilNext(p *Pace) time.Duration { return time.Until(p.Next(time.Now())) }
+
 // TestPaceVisitTime proves C7: no visit outside of the union of the windows.
 func TestPaceVisitTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

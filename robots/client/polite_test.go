@@ -196,7 +196,7 @@ func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := Pace{Min: 10 * time.Second}
 		a := &HostRules{Pace: &p}
-		next := func() time.Duration { return time.Until(p.Next(time.Now())) }
+		next := func() time.Duration { return untilNext(&p) }
 		mustWait(t, &p)
 		for _, want := range []time.Duration{20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600} {
 			a.learn(&Reply{Status: 503, Header: http.Header{}}, 0)
@@ -223,7 +223,7 @@ func TestBackOff(t *testing.T) {
 		}
 		*a = HostRules{Pace: &Pace{}}
 		a.learn(&Reply{Status: 44, Meta: "99999"}, 0)
-		if got := time.Until(a.Pace.Next(time.Now())); got != 24*time.Hour {
+		if got := untilNext(a.Pace); got != 24*time.Hour {
 			t.Errorf("44 of Gemini: %v", got)
 		}
 
@@ -245,7 +245,7 @@ func TestBackOff(t *testing.T) {
 				r.Body.Close() != nil {
 				t.Errorf("%q: read %q, %v", text, body, err)
 			}
-			if got := time.Until(r.Rules.Pace.Next(time.Now())); got != want {
+			if got := untilNext(r.Rules.Pace); got != want {
 				t.Errorf("%q: the next request after %v", text, got)
 			}
 		}

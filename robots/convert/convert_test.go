@@ -21,8 +21,6 @@ const prefs = "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage
 // What a stranger's file has for terminals is not passed on, in any dialect.
 func TestNoControlBytes(t *testing.T) {
 	const vile = "# \x1b[2J\nUser-agent: *\nDisallow: /a\x1b[31mb\x07\nDisallow: /\u0085\nContent-Usage: train-ai=\x1bn\nSitemap: http://a/\x1b[2J\nContent-Signal: ai-train=\x7f\n\nUser-agent: x\x9by\nDisallow: /\x80c\nAllow: /%1B\nComment: hi\x07\nAction: \x1b\n"
-	all := []readers.Dialect{readers.Gopher, readers.GopherStrict, readers.Veronica2,
-		readers.RFC9309, readers.Standard1994, readers.Extended, readers.Gemini}
 	for _, preferences := range []func(*robots.File) ([]byte, []diag.Diagnostic){SignalsToUsage,
 		UsageToSignals} {
 		out, _ := preferences(robots.Parse(readers.RFC9309, []byte(vile+"\xc2\x85\r\n")))
@@ -32,8 +30,8 @@ func TestNoControlBytes(t *testing.T) {
 			t.Errorf("preferences: %q", out)
 		}
 	}
-	for _, from := range all {
-		for _, to := range all {
+	for _, from := range readers.Dialects() {
+		for _, to := range readers.Dialects() {
 			f := robots.Parse(from, []byte(vile))
 			out, _ := File(f, to)
 			if text := strings.NewReplacer("\n", "", "\t",
