@@ -127,36 +127,24 @@ func (m *making) gemLink(l GemLine) {
 		m.bad(CodeLine, l.Text, "not a URL: %q", l.URL)
 		return
 	}
-	e := mapEntry{typ: '?', label: l.Text}
 	if u.Host != "" && m.Own != nil && m.Own(u) {
 		u.Scheme, u.Host = "", ""
 		u.Path = "/" + strings.TrimPrefix(u.Path, "/")
 	}
+	e := mapEntry{typ: '?', label: l.Text, selector: u.Path}
 	switch g, err := selector.ParseURL(l.URL); {
 	case u.Scheme == "gopher" && err == nil:
-		m.entry(mapEntry{
-			typ:      g.Type,
-			label:    l.Text,
-			selector: g.Selector,
-			host:     g.Host,
-			port:     strconv.Itoa(g.Port),
-		})
-		return
+		e = mapEntry{g.Type, l.Text, g.Selector, g.Host, strconv.Itoa(g.Port)}
 	case u.Scheme != "" || u.Host != "":
 		if u.Scheme == "" {
 			l.URL = "gemini:" + l.URL
 		}
 		e.typ, e.selector = TypeHTML, "URL:"+l.URL
-		m.entry(e)
-		return
 	case u.Path == "": // a part of this page, or a question to it
-		u.Path = selector.Canonical(m.dir, true)
-	}
-	e.selector = u.Path
-	if path.Base(u.Path) == gmiName && (m.looks <= 0 || m.namesSomething(u.Path)) { // it is the menu of its directory
-		e.selector = path.Dir(u.Path) + "/"
-	}
-	if u.RawQuery != "" && isProgramName(u.Path) {
+		e.selector = selector.Canonical(m.dir, true)
+	case path.Base(u.Path) == gmiName && (m.looks <= 0 || m.namesSomething(u.Path)):
+		e.selector = path.Dir(u.Path) + "/" // it is the menu of its directory
+	case u.RawQuery != "" && isProgramName(u.Path):
 		e.selector += "?" + u.RawQuery
 	}
 	m.entry(e)

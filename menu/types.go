@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -159,21 +160,16 @@ func Day(s string) (day time.Time, ok bool) {
 	return day, ok
 }
 
+// dayOf matches the day that a text begins with, and its separators.
+var dayOf = regexp.MustCompile(`^(\d{4})([-_.]?)(\d\d)([-_.]?)(\d\d)(?:\D|$)`)
+
 // CutDay is Day, and returns what follows the day.
 func CutDay(s string) (day time.Time, rest string, ok bool) {
-	layout := "20060102"
-	if len(s) >= 10 && s[4] == s[7] && strings.ContainsRune("-_.", rune(s[4])) {
-		sep := s[4:5]
-		layout = "2006" + sep + "01" + sep + "02"
-	} else if len(s) < 8 || !isNumber(s[:8]) {
+	found := dayOf.FindStringSubmatch(s)
+	if found == nil || found[2] != found[4] {
 		return day, s, false
 	}
-	n := len(layout)
-	if len(s) > n && '0' <= s[n] && s[n] <= '9' {
-		return day, s, false
-	}
-	day, err := time.Parse(layout, s[:n])
-	return day, s[n:], err == nil && day.Year() >= 1970
+	day, err := time.Parse("20060102", found[1]+found[3]+found[5])
+	rest = s[len("20060102")+2*len(found[2]):]
+	return day, rest, err == nil && day.Year() >= 1970
 }
-
-func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }

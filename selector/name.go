@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -185,12 +186,5 @@ func Canonical(name string, dir bool) string {
 // and "". Percent-encoded forms are not among them.
 func Spellings(name string, dir bool) []string {
 	c := Canonical(name, dir)
-	switch {
-	case c == "/":
-		return []string{c, ""}
-	case dir:
-		bare := c[:len(c)-1]
-		return []string{c, bare, c[1:], bare[1:]}
-	}
-	return []string{c, c[1:]}
+	return slices.Compact([]string{c, strings.TrimSuffix(c, "/"), c[1:], strings.Trim(c, "/")})
 }

@@ -2,6 +2,7 @@ package selector
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -21,15 +22,10 @@ type RequestLine struct {
 // line at once: the LF that may follow it is left to be drained. The line is
 // part of buf.
 func Line(buf []byte) (line []byte, ok bool) {
-	i := bytes.IndexByte(buf, '\n')
-	head := buf
-	if i >= 0 {
-		head = buf[:i]
+	if i := bytes.IndexAny(buf, "\r\n"); i >= 0 {
+		return buf[:i], true
 	}
-	if cr := bytes.IndexByte(head, '\r'); cr >= 0 {
-		return buf[:cr], true
-	}
-	return head, i >= 0
+	return buf, false
 }
 
 // Parse takes a request line apart; line is without its end. The fields are
@@ -53,7 +49,7 @@ func Parse(line []byte) (RequestLine, error) {
 	}
 	sel, rest, _ := strings.Cut(string(line), "\t")
 	query, plus, _ := strings.Cut(rest, "\t")
-	if isPlus(query) && plus == "" {
+	if plus == "" && isPlus.MatchString(query) {
 		query, plus = "", query
 	}
 	plus, _, _ = strings.Cut(plus, "\t")
@@ -70,19 +66,5 @@ func IsRobots(selector string) bool {
 	return false
 }
 
-// isPlus reports whether a second field is a Gopher+ field and not a query.
-func isPlus(s string) bool {
-	switch s {
-	case "":
-		return false
-	case "+", "!", "$":
-		return true
-	}
-	switch s[0] {
-	case '+':
-		return strings.Contains(s, "/")
-	case '!', '$':
-		return s[1] == '+'
-	}
-	return false
-}
+// isPlus matches a second field that is a Gopher+ field and not a query.
+var isPlus = regexp.MustCompile(`^(?:[+!$]|\+.*/.*|[!$]\+.*)$`)
