@@ -88,13 +88,7 @@ func (it Item) AppendTo(b []byte) []byte {
 	it = it.sound()
 	b = append(b, it.Type)
 	b = selector.AppendClean(b, it.Text())
-	b = append(b, '\t')
-	b = append(b, it.Selector...)
-	b = append(b, '\t')
-	b = append(b, it.Host...)
-	b = append(b, '\t')
-	b = strconv.AppendInt(b, int64(it.Port), 10)
-	return append(b, "\r\n"...)
+	return append(b, "\t"+it.Selector+"\t"+it.Host+"\t"+strconv.Itoa(it.Port)+"\r\n"...)
 }
 
 // sound returns the item with its defaults, fit to be sent.

@@ -10,7 +10,6 @@ import (
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
-	"github.com/gophd/gophd/site"
 )
 
 // Name is the file name of feeds. pageName is the name of the same feed as a page of links,
@@ -50,9 +49,12 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 		return nil, server.ErrDeclined
 	}
 	dir := path.Dir(name)
-	list, err := texts(q.View, dir)
-	if err != nil {
+	list, err := answer.NewestTexts(q.View, dir, dir == ".", maxEntries)
+	switch {
+	case err != nil:
 		return nil, err
+	case len(list) == 0 && !answer.HasFeed(q.View, dir):
+		return nil, server.ErrDeclined
 	}
 	a := &answer.Value{
 		Class:    answer.File,
@@ -79,15 +81,6 @@ func (h *Feeds) Answer(q *answer.Asked) (*answer.Value, error) {
 
 // mediaType is the media type of feeds.
 const mediaType = "application/atom+xml"
-
-// texts returns the entries of a directory's feed, or ErrDeclined if it has no feed.
-func texts(v *site.View, dir string) ([]answer.DatedText, error) {
-	list, err := answer.NewestTexts(v, dir, dir == ".", maxEntries)
-	if err == nil && len(list) == 0 && !answer.HasFeed(v, dir) {
-		err = server.ErrDeclined
-	}
-	return list, err
-}
 
 // feed returns the Atom feed of a directory.
 func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom {

@@ -303,23 +303,30 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question st
 				label = day.Format(time.DateOnly) + " " + oneLine(title)
 			}
 		}
-		t := q.Target(it)
-		switch {
-		case t.Path != "" && t.Asks && question == "=>" && q.Host.Programs(t.Path):
-			b.WriteString("=> " + answer.Reference("/7"+t.Path))
-		case t.Path != "" && t.Asks:
-			b.WriteString(question + " " + answer.Reference(t.Path))
-		case t.Path != "":
-			b.WriteString("=> " + answer.Reference(t.Path))
-		case t.URL != "":
-			b.WriteString("=> " + oneLine(t.URL))
-		default:
-			b.WriteString(label + "\n")
-			continue
-		}
-		b.WriteString(" " + strings.TrimSpace(label) + "\n")
+		drawLink(b, q, it, question, label)
 	}
 	fence(false)
+}
+
+// drawLink renders an item as a link, or its label if it links nothing. question is the mark of a
+// link that asks; if it is "", there are none.
+func drawLink(b *bytes.Buffer, q *answer.Asked, it menu.Item, question, label string) {
+	mark, to := "=>", ""
+	switch t := q.Target(it); {
+	case t.Path != "" && t.Asks && question == "=>" && q.Host.Programs(t.Path):
+		to = answer.Reference("/7" + t.Path)
+	case t.Path != "" && t.Asks:
+		mark, to = question, answer.Reference(t.Path)
+	case t.Path != "":
+		to = answer.Reference(t.Path)
+	default:
+		to = oneLine(t.URL)
+	}
+	if mark == "" || to == "" {
+		b.WriteString(strings.TrimRight(label, " ") + "\n")
+		return
+	}
+	b.WriteString(mark + " " + to + " " + strings.TrimSpace(label) + "\n")
 }
 
 // isMarkup reports whether gemtext gives a line a meaning.

@@ -134,18 +134,7 @@ var nexFormat = &answer.Format{
 	Draw: func(q *answer.Asked, a *answer.Value) ([]byte, error) {
 		var b bytes.Buffer
 		for _, it := range a.Items {
-			label := oneLine(it.Text())
-			switch t := q.Target(it); {
-			case t.Asks && t.Path != "": // a Spartan client sends no query with a path
-				b.WriteString(label + "\n")
-			case t.Path != "":
-				b.WriteString("=> " + answer.Reference(t.Path) + " " +
-					strings.TrimSpace(label) + "\n")
-			case t.URL != "":
-				b.WriteString("=> " + oneLine(t.URL) + " " + strings.TrimSpace(label) + "\n")
-			default:
-				b.WriteString(strings.TrimRight(label, " ") + "\n")
-			}
+			drawLink(&b, q, it, "", oneLine(it.Text()))
 		}
 		return b.Bytes(), nil
 	},

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -48,26 +49,25 @@ func (p *page) neighbors(q *answer.Asked, name string) {
 	if err != nil {
 		return
 	}
-	var names []string
+	at := map[string]time.Time{}
 	for _, it := range list.Items {
 		other := strings.TrimPrefix(q.Target(it).Path, "/")
-		if _, ok := menu.Day(path.Base(other)); ok && it.Type == menu.TypeText &&
+		if day, ok := menu.Day(path.Base(other)); ok && it.Type == menu.TypeText &&
 			path.Dir(other) == path.Dir(name) && (other == name || q.Shows(other, false)) {
-			names = append(names, other)
+			at[other] = day
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		x, _ := menu.Day(path.Base(a))
-		y, _ := menu.Day(path.Base(b))
-		return cmp.Or(x.Compare(y), strings.Compare(a, b))
+	names := slices.SortedFunc(maps.Keys(at), func(a, b string) int {
+		return cmp.Or(at[a].Compare(at[b]), strings.Compare(a, b))
 	})
-	names = slices.Compact(names)
-	at := slices.Index(names, name)
-	if at > 0 {
-		p.Older = &crumb{q.Title(names[at-1], false), pathOf(names[at-1])}
+	link := func(i int) *crumb {
+		if i < 0 || i >= len(names) {
+			return nil
+		}
+		return &crumb{q.Title(names[i], false), pathOf(names[i])}
 	}
-	if at >= 0 && at+1 < len(names) {
-		p.Newer = &crumb{q.Title(names[at+1], false), pathOf(names[at+1])}
+	if here := slices.Index(names, name); here >= 0 {
+		p.Older, p.Newer = link(here-1), link(here+1)
 	}
 }
 

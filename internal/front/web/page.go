@@ -129,11 +129,9 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 		Title:  faultTitle(r, err),
 		Site:   opening(r).Host,
 	}
-	for _, gzip := range []bool{false, true} {
-		if root := v.Host.Kept(ask(r, "/", ""), v.format(variant{gzip: gzip})); root != nil &&
-			root.Title != "" {
-			p.Site = root.Title
-		}
+	f := variant{gzip: takesGzip(r)}
+	if root := v.Host.Kept(ask(r, "/", ""), v.format(f)); root != nil {
+		p.Site = cmp.Or(root.Title, p.Site)
 	}
 	failed(w, err, p)
 }
