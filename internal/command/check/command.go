@@ -2,10 +2,8 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -34,16 +32,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		return exit.Usagef("gophd check DIR", "check takes one directory")
 	}
 	if c.From != "" {
-		text, understood, err := translate(c.From, args[0])
-		if errors.Is(err, fs.ErrNotExist) {
-			return exit.Usagef("gophd check -from SERVER takes its configuration, unit or script", "%w", err)
-		} else if err != nil {
-			return err
-		}
-		if _, err = io.WriteString(c.Out, text); err == nil && !understood {
-			err = exit.ErrNo
-		}
-		return err
+		return c.translate(args[0])
 	}
 	o := Options{
 		Host:     c.Host,

@@ -3,11 +3,12 @@ package check
 import (
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -145,37 +146,38 @@ type match struct {
 // maxConf bounds a configuration, in bytes.
 const maxConf = 1 << 20
 
-// translate returns the flags, settings and units of gophd for the options or the configuration
-// of another server, and whether all of the file was understood.
-func translate(name, file string) (text string, understood bool, err error) {
-	s, err := formerNamed(name)
+// translate prints the flags, settings and units of gophd for the options or the configuration
+// of another server. Its error is [exit.ErrNo] if it has not understood all of the file.
+func (c *Check) translate(file string) error {
+	s, err := formerNamed(c.From)
 	if err != nil {
-		return "", false, err
+		return err
 	}
-	f, err := files.OpenFile(file, os.O_RDONLY, 0)
-	if err != nil {
-		return "", false, err
-	}
-	defer func() { _ = f.Close() }()
-	conf, err := io.ReadAll(io.LimitReader(f, maxConf))
-	if err != nil {
-		return "", false, err
+	conf, err := files.ReadFile(file, maxConf)
+	if errors.Is(err, fs.ErrNotExist) {
+		return exit.Usagef("gophd check -from SERVER takes its configuration, unit or script", "%w",
+			err)
+	} else if err != nil {
+		return err
 	}
 	r := s.read(s, strings.ReplaceAll(string(conf), "\r\n", "\n"))
-	named := r.named || strings.Contains(strings.ToLower(string(conf)+path.Base(file)), s.name)
 	if len(r.settings) == 0 && !r.named {
-		return "", false, &exit.CommandError{
+		return &exit.CommandError{
 			Status: exit.No,
 			Err:    fmt.Errorf("%s has no options of %s", file, s.name),
 			Hint:   fmt.Sprintf("-from takes the configuration of %s, its unit, or the script that starts it", s.name),
 		}
 	}
+	file = path.Base(file)
 	m := &move{server: s}
-	m.all(path.Base(file), r)
-	if !named {
-		m.doubt(path.Base(file), "the file does not name "+s.name+": are these its options?")
+	m.all(file, r)
+	if !r.named && !strings.Contains(strings.ToLower(string(conf)+file), s.name) {
+		m.doubt(file, "the file does not name "+s.name+": are these its options?")
 	}
-	return m.text(), len(m.doubts) == 0, nil
+	if _, err := io.WriteString(c.Out, m.text()); err != nil || len(m.doubts) == 0 {
+		return err
+	}
+	return exit.ErrNo
 }
 
 // all translates the settings of the old server into flags and notes.

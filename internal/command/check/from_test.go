@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,13 @@ func moved(t *testing.T, server, text string) (string, bool, error) {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"conf": text})
-	return translate(server, filepath.Join(dir, "conf"))
+	var out strings.Builder
+	c := &Check{From: server, Out: &out}
+	err := c.Check(t.Context(), []string{filepath.Join(dir, "conf")})
+	if errors.Is(err, exit.ErrNo) {
+		return out.String(), false, nil
+	}
+	return out.String(), true, err
 }
 
 func TestFrom(t *testing.T) {
@@ -75,11 +82,11 @@ func TestFromUnits(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if _, _, err := translate("apache", "conf"); err == nil {
+	if _, _, err := moved(t, "apache", ""); err == nil {
 		t.Error("a server that is none")
 	}
-	file := filepath.Join(t.TempDir(), "none")
-	if _, _, err := translate("gophernicus", file); !os.IsNotExist(err) {
+	c := &Check{From: "gophernicus"}
+	if err := c.translate(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

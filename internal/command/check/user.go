@@ -39,8 +39,8 @@ func (c *checking) reach(root string) {
 			}
 		}
 	}
-	for _, pattern := range []string{c.Site.Users, c.Site.Capsules} {
-		above, below, ok := strings.Cut(pattern, "/*")
+	for _, p := range [][2]string{{"~", c.Site.Users}, {ofGemini + "~", c.Site.Capsules}} {
+		above, below, ok := strings.Cut(p[1], "/*")
 		if !ok {
 			continue
 		}
@@ -50,12 +50,8 @@ func (c *checking) reach(root string) {
 				"the directory of the users cannot be read: %v", diag.Cause(err))
 		}
 		for _, e := range homes {
-			label := "~" + e.Name()
-			if pattern == c.Site.Capsules {
-				label = ofGemini + label
-			}
 			if selector.Askable("~" + e.Name()) {
-				c.home(label, filepath.Join(above, e.Name()), below)
+				c.home(p[0]+e.Name(), filepath.Join(above, e.Name()), below)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,7 @@ func (w *Wire) Run(ctx context.Context, args []string) error {
 			"-timeout %v", w.Timeout)
 	}
 	var all [][]finding
+	failed := false
 	for _, target := range args {
 		if !strings.Contains(target, ":") {
 			target += ":70"
@@ -59,18 +61,12 @@ func (w *Wire) Run(ctx context.Context, args []string) error {
 			return err
 		}
 		all = append(all, found)
+		failed = failed || slices.ContainsFunc(found, func(f finding) bool { return f.Grade == wrong })
 	}
-	if err := w.print(args, all); err != nil {
+	if err := w.print(args, all); err != nil || !failed {
 		return err
 	}
-	for _, found := range all {
-		for _, f := range found {
-			if f.Grade == wrong {
-				return exit.ErrNo
-			}
-		}
-	}
-	return nil
+	return exit.ErrNo
 }
 
 // ask sends all requests to one server, one after the other.
