@@ -58,6 +58,17 @@ func (p place) at(path string) string {
 	return filepath.Join(p.machine, abs)
 }
 
+// existing returns a path, or the nearest directory above it that exists.
+func (p place) existing(path string) string {
+	for len(path) > 1 {
+		if _, err := files.Stat(p.at(path)); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		path = filepath.Dir(path)
+	}
+	return path
+}
+
 // may returns why the account cannot access a file: the cause alone, without the file's name.
 func (p place) may(path string, what uint32) error {
 	path = p.at(path)
@@ -172,12 +183,7 @@ func (c *Settings) Preconditions(machine string) (all []Precondition) {
 			if !slices.ContainsFunc(c.hostNames(c.server.Host), missing) {
 				return nil
 			}
-			made := dir // gophd makes the directory, too
-			for _, err := files.Stat(p.at(made)); errors.Is(err, fs.ErrNotExist) &&
-				len(made) > 1; _, err = files.Stat(p.at(made)) {
-				made = filepath.Dir(made)
-			}
-			return c.writable(p, "tls-self-signed", dir, made, "/var/lib/gophd")
+			return c.writable(p, "tls-self-signed", dir, p.existing(dir), "/var/lib/gophd") // it makes the directory, too
 		})
 	}
 	if name := c.AccessLog; name != "" && !strings.HasPrefix(name, "/dev/") {

@@ -89,13 +89,8 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 		read = append(read, metrics.Files()...)
 	}
 	var connect []string
-	for _, rule := range d.conf.programs {
-		dir := filepath.Dir(rule.Client.Socket) // the socket is made again when the program is restarted
-		for _, err := files.Stat(dir); errors.Is(err, fs.ErrNotExist) &&
-			len(dir) > 1; _, err = files.Stat(dir) {
-			dir = filepath.Dir(dir) // so is its directory
-		}
-		connect = append(connect, dir)
+	for _, rule := range d.conf.programs { // a restart of the program makes the socket again, and its directory
+		connect = append(connect, place{}.existing(filepath.Dir(rule.Client.Socket)))
 	}
 	var keep []string
 	if s := d.conf.search; s != nil && s.SearchDir != "" {
