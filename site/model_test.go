@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -253,6 +254,34 @@ func TestRescanIsScan(t *testing.T) {
 		s.served.Load().root.Close()
 		_ = os.RemoveAll(dir)
 	})
+}
+
+// TestEditReadsNoDirectory: where only files have changed, the others of their directory are not
+// read again, unless a menu or the type of the directory may depend on one of them.
+func TestEditReadsNoDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/x.txt": "x", "d/2026-01-02-a.txt": "",
+		"d/sub/y": "", "d/.robots": "Disallow: /x\n"})
+	r, err := disk.Caller(disk.Direct).OpenRoot(dir)
+	must(t, err)
+	defer r.Close()
+	var read atomic.Int64
+	scan := namesScanner(r)
+	scan.scanned = &read
+	tree, err := scan.tree()
+	must(t, err)
+	for name, want := range map[string]int64{"x.txt": 0, "new.txt": 0, ".robots": 0, "gone.txt": 0,
+		"2026-01-02-a.txt": 0, "2026-01-03-gone.txt": 1, "sub": 1, "gophermap": 1,
+		"index.gmi": 1, "a%20b": 1, "x.gph": 1, "robots.txt": 1, ".hidden": 1} {
+		if !strings.Contains(name, "gone") && name != "sub" {
+			write(t, dir, map[string]string{"d/" + name: "changed"})
+		}
+		before := read.Load()
+		tree = scan.rescan(tree, []string{"d"}, map[string][]string{"d": {name}})
+		if got := read.Load() - before; got != want {
+			t.Errorf("%s: %d directories are read, want %d", name, got, want)
+		}
+	}
 }
 
 // listedTree is what menus link, from a directory down, but not through aliases.
