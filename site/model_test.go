@@ -189,9 +189,7 @@ func (p *played) take() (dirs []string, files map[string][]string, all bool) {
 
 // namesScanner is a scanner that keeps the names of all files.
 func namesScanner(r *disk.Root) *scanner {
-	s := newScanner(r)
-	s.conf.Files = true
-	return s
+	return newScanner(r, Config{Files: true}, new(atomic.Int64))
 }
 
 // However a tree is changed, reading again what changed gives what reading
@@ -265,9 +263,7 @@ func TestEditReadsNoDirectory(t *testing.T) {
 	r, err := disk.Caller(disk.Direct).OpenRoot(dir)
 	must(t, err)
 	defer r.Close()
-	var read atomic.Int64
 	scan := namesScanner(r)
-	scan.scanned = &read
 	tree, err := scan.tree()
 	must(t, err)
 	for name, want := range map[string]int64{"x.txt": 0, "new.txt": 0, ".robots": 0, "gone.txt": 0,
@@ -276,9 +272,9 @@ func TestEditReadsNoDirectory(t *testing.T) {
 		if !strings.Contains(name, "gone") && name != "sub" {
 			write(t, dir, map[string]string{"d/" + name: "changed"})
 		}
-		before := read.Load()
+		before := scan.scanned.Load()
 		tree = scan.rescan(tree, []string{"d"}, map[string][]string{"d": {name}})
-		if got := read.Load() - before; got != want {
+		if got := scan.scanned.Load() - before; got != want {
 			t.Errorf("%s: %d directories are read, want %d", name, got, want)
 		}
 	}

@@ -195,8 +195,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 		return nil, err
 	}
 	defer r.Close()
-	scan := newScanner(r)
-	scan.scanned, scan.conf.Files = read, true
+	scan := newScanner(r, Config{Files: true}, read)
 	tree, err := scan.tree()
 	if err != nil {
 		return nil, err

@@ -72,7 +72,11 @@ func (r *reading) names(list []disk.Dirent) {
 // readMaps records the programs of the directory's maps.
 func (r *reading) readMaps(list []disk.Dirent) {
 	p := &r.found
-	b := menu.Builder{FS: scanned{r}, Answers: r.answers, Run: standIn(r.conf.Runs)}
+	b := menu.Builder{FS: scanned{r}, Answers: r.answers}
+	if r.conf.Runs != nil {
+		// Nothing is run to read a map.
+		b.Run = func(name, _ string) (string, bool, error) { return "", r.conf.Runs(name), nil }
+	}
 	isListed := false
 	read := func(at string, dir bool) {
 		sources := b.Sources(at)
@@ -96,7 +100,10 @@ func (r *reading) readMaps(list []disk.Dirent) {
 			}
 		}
 	}
-	if slices.ContainsFunc(list, func(e disk.Dirent) bool { return r.makesMenu(e.Base) }) {
+	if slices.ContainsFunc(list, func(e disk.Dirent) bool {
+		return menu.IsMap(e.Base) || selector.Refusal(e.Base) == selector.Source ||
+			e.Base == "index.dcgi" && r.conf.Runs != nil
+	}) {
 		read(r.at.name, true)
 	}
 	var names []string
@@ -109,20 +116,6 @@ func (r *reading) readMaps(list []disk.Dirent) {
 		}
 	}
 	p.shown = append(p.shown, shownIn(r.at.name, names, isListed)...)
-}
-
-// makesMenu reports whether the menu of a directory may be made from the file base.
-func (s *scanner) makesMenu(base string) bool {
-	return menu.IsMap(base) || selector.Refusal(base) == selector.Source ||
-		base == "index.dcgi" && s.conf.Runs != nil
-}
-
-// standIn returns a menu.Builder.Run that runs nothing, for reading maps.
-func standIn(runs func(string) bool) func(name, by string) (string, bool, error) {
-	if runs == nil {
-		return nil
-	}
-	return func(name, _ string) (string, bool, error) { return "", runs(name), nil }
 }
 
 // maxMenus is the number of menus printed by programs in a top-level directory above which

@@ -174,18 +174,11 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 const oftenSlow = 8
 
 func (s *Site) newScan(from *disk.Root) *scanner {
-	scan := s.newTreeScan(from)
+	scan := newScanner(from, s.conf, &s.scanned)
 	if s.capsules != nil {
-		scan.capsules = s.newTreeScan(from)
+		scan.capsules = newScanner(from, s.conf, &s.scanned)
 		scan.capsules.of = ofGemini
 	}
-	return scan
-}
-
-func (s *Site) newTreeScan(from *disk.Root) *scanner {
-	scan := newScanner(from)
-	scan.conf = s.conf
-	scan.scanned = &s.scanned
 	return scan
 }
 
@@ -379,7 +372,9 @@ func (s *Snapshot) about(scan *scanner) []policy.Report {
 func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	dirs := len(b.Dirs)
 	if b.All {
-		dirs = directories(next.Tree)
+		for range next.Tree.All() {
+			dirs++
+		}
 	}
 	what := diag.EventReloaded
 	if old == nil {
@@ -390,15 +385,6 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 		"reports", len(reports), "notices", notices, "changed", old == nil ||
 			string(old.Robots) != string(next.Robots), "took", time.Since(start))
 	s.report(next)
-}
-
-// directories returns the number of directories in a tree.
-func directories(root *Dir) (n int) {
-	for rest := []*Dir{root}; len(rest) > 0; n++ {
-		last := len(rest) - 1
-		rest = append(rest[:last], rest[last].Dirs...)
-	}
-	return n
 }
 
 // serious returns the errors and warnings, and the number of notices.

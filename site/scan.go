@@ -49,7 +49,7 @@ type scanner struct {
 	changed  map[string]time.Time // time of the last change, by user's tree
 	busy     map[string]struct{}  // real directories to be read again soon: with a map or annotation under a lease, or slow
 	failed   error                // why the scan is unreliable
-	scanned  *atomic.Int64        // counts directories; may be nil
+	scanned  *atomic.Int64        // counts directories
 	of       string               // prefix of annotations' names in reports
 	capsules *scanner             // scans the trees of Config.Capsules; may be nil
 	homes    *Dir                 // the tree that capsules has scanned
@@ -58,9 +58,11 @@ type scanner struct {
 	kept     bool                 // a directory has kept its record for this reason
 }
 
-func newScanner(r *disk.Root) *scanner {
+func newScanner(r *disk.Root, conf Config, scanned *atomic.Int64) *scanner {
 	return &scanner{
 		root:    r,
+		conf:    conf,
+		scanned: scanned,
 		found:   map[string]findings{},
 		placed:  map[string]string{},
 		busy:    map[string]struct{}{},
@@ -157,9 +159,7 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 		unreadable: map[string]bool{},
 	}
 	list, err := r.list()
-	if s.scanned != nil {
-		s.scanned.Add(1)
-	}
+	s.scanned.Add(1)
 	slices.SortFunc(list, func(a, b disk.Dirent) int { return strings.Compare(a.Base, b.Base) })
 	delete(s.busy, p.real)
 	r.kept = list[:0]
@@ -173,7 +173,12 @@ func (s *scanner) dir(p place, old *Dir) (*Dir, error) {
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.dir.Notes = append(r.dir.Notes, s.unlisted(p, err))
+		// A client can still request files in it by name, if the mode is 0711.
+		r.dir.Notes = append(r.dir.Notes, &policy.Annotation{
+			Dir:  selector.Canonical(p.name, true),
+			File: s.of + selector.Join(p.name, noteName),
+			Err:  fmt.Errorf("the directory cannot be listed: %w", err),
+		})
 	}
 	slices.Reverse(r.dir.Notes) // robots.txt before .robots
 	r.fill(old)
@@ -231,16 +236,6 @@ func (r *reading) opened(f *disk.Handle) {
 		r.dir.Changed, r.dir.Modified = f.Revision.Changed, f.Revision.Modified
 	}
 	r.change(r.at.real, f.Revision)
-}
-
-// unlisted returns an annotation that denies a directory that cannot be listed. A client can
-// still request files in it by name, if the mode is 0711.
-func (s *scanner) unlisted(p place, err error) *policy.Annotation {
-	return &policy.Annotation{
-		Dir:  selector.Canonical(p.name, true),
-		File: s.of + selector.Join(p.name, noteName),
-		Err:  fmt.Errorf("the directory cannot be listed: %w", err),
-	}
 }
 
 // entry records an entry of the directory: an annotation, or a resource to serve.

@@ -169,13 +169,10 @@ func (w *Watcher) SetTrees(trees map[string]string) error {
 	if was == nil {
 		return nil
 	}
-	for name, dir := range was.trees {
-		if next.trees[name] != dir {
-			w.Replaced(name)
-		}
-	}
-	for name := range next.trees {
-		if was.trees[name] == "" {
+	all := maps.Clone(was.trees)
+	maps.Copy(all, next.trees)
+	for name := range all {
+		if was.trees[name] != next.trees[name] {
 			w.Replaced(name)
 		}
 	}
