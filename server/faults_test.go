@@ -84,6 +84,61 @@ func TestAcceptFails(t *testing.T) {
 			}
 		})
 	}
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	must(t, err)
+	err = (&Server{}).ListenAndServe(t.Context(), l.Addr().String())
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("on a port in use: %v", err)
+	}
+	must(t, l.Close())
+	if err = (&Server{}).Serve(t.Context(), l); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("on a closed listener: %v", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	must(t, (&Server{}).ListenAndServe(ctx, "127.0.0.1:0"))
+}
+
+// fromAddress is a connection in memory that has an address.
+type fromAddress struct {
+	net.Conn
+	ip byte
+}
+
+func (c fromAddress) RemoteAddr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(192, 0, 2, c.ip), Port: 1}
+}
+
+// A connection with a goroutine is refused as one in the event loop is.
+func TestRefusedByAGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{MaxConnsPerIP: 1, Rate: 0.001, Burst: 1, Handler: HandlerFunc(echoSelector)}
+		p, stop := start(t, s)
+		dial := func(ip byte) net.Conn {
+			client, server := net.Pipe()
+			p.conns <- fromAddress{server, ip}
+			return client
+		}
+		silent := dial(1)
+		if got := ask(t, dial(1), ""); got != "" {
+			t.Errorf("a second connection: %q", got)
+		}
+		_ = silent.Close()
+		synctest.Wait()
+		for _, want := range []string{"</x|>", tooManyReply} {
+			if got := ask(t, dial(1), "/x\n"); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			synctest.Wait()
+		}
+		if got := ask(t, dial(2), "/x\n"); got != "</x|>" {
+			t.Errorf("another address: %q", got)
+		}
+		if n := s.Counts().Refused; n[tooFast.Error()] != 1 || n[tooManyOfBlock.Error()] != 1 {
+			t.Errorf("refused: %v", n)
+		}
+		stop()
+	})
 }
 
 // A handler that does not return costs its own client the reply, which gets an error, and

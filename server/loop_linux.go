@@ -120,15 +120,15 @@ type loop struct {
 	over    bool
 }
 
-// serveTCP serves l until the soft end if it is a TCP listener, and reports whether it is.
-func (r *run) serveTCP(l net.Listener) (bool, error) {
+// serveListener serves l until the soft end: with the event loop if it is a TCP listener.
+func (r *run) serveListener(l net.Listener) error {
 	shared, isShared := l.(SharedListener)
 	if isShared {
 		l = shared.Listener
 	}
 	tcp, ok := l.(*net.TCPListener)
 	if !ok {
-		return false, nil
+		return r.acceptAll(l)
 	}
 	serving, fail := context.WithCancelCause(r.soft)
 	lp := &loop{
@@ -139,7 +139,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 		workers: runtime.GOMAXPROCS(0),
 	}
 	if err := lp.start(tcp); err != nil {
-		return true, fmt.Errorf("making the event loop: %w", err)
+		return fmt.Errorf("making the event loop: %w", err)
 	}
 	r.shed = lp.shed
 	if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
@@ -157,7 +157,7 @@ func (r *run) serveTCP(l net.Listener) (bool, error) {
 	}
 	<-serving.Done()
 	lp.stop()
-	return true, context.Cause(serving)
+	return context.Cause(serving)
 }
 
 func (l *loop) start(tcp *net.TCPListener) (err error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/server/internal/poll"
 
 	"golang.org/x/sys/unix"
 )
@@ -326,6 +328,7 @@ func TestLoopAtRest(t *testing.T) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	must(t, err)
 	w := &worker{loop: l}
+	w.check = func(uintptr) bool { return w.poll() }
 	c := w.newConn(newcomer{fd: fd})
 	l.open = 1
 	for _, wakes := range []bool{true, false} {
@@ -339,6 +342,29 @@ func TestLoopAtRest(t *testing.T) {
 	}
 	if !c.evict() {
 		t.Error("the goroutine of a closed connection is to end it")
+	}
+	// Accepting pauses while there are no descriptors, and fails without a listener.
+	l.run.limited().limiter.total = math.MaxInt
+	w.accepted = nil
+	l.fail = func(err error) { t.Error("no descriptors:", err) }
+	dialTCP(t, tcp.Addr().String())
+	var files unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &files))
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: files.Max}))
+	w.events(time.Now())
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &files))
+	if len(w.accepted) > 0 || !w.backlog || !w.paused.After(time.Now()) || l.alarm != w.paused {
+		t.Errorf("%d are accepted, paused until %v", len(w.accepted), w.paused)
+	}
+	if w.events(w.paused); len(w.accepted) != 1 || w.backlog {
+		t.Errorf("after the pause %d are accepted", len(w.accepted))
+	}
+	w.backlog, w.accepted = true, nil
+	poll.Close(l.fd)
+	var failed error
+	l.fail = func(err error) { failed = err }
+	if w.events(w.paused); !errors.Is(failed, unix.EBADF) || w.backlog {
+		t.Errorf("without a listener: %v", failed)
 	}
 	l.over = true
 	l.alarm = time.Now()

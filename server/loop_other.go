@@ -4,8 +4,8 @@ package server
 
 import "net"
 
-// serveTCP has no form for this system: every connection gets a goroutine.
-func (r *run) serveTCP(net.Listener) (bool, error) { return false, nil }
+// serveListener serves l until the soft end: every connection gets a goroutine.
+func (r *run) serveListener(l net.Listener) error { return r.acceptAll(l) }
 
 // polled is the loop's part of a conn.
 type polled struct{}

@@ -34,9 +34,14 @@ func TestProtocol(t *testing.T) {
 		var log treetest.Log
 		s := &Server{TLS: conf, Log: log.Logger(), MaxConnsPerIP: 1, RequestTimeout: time.Minute}
 		l := listenTCP(t)
+		client.Certificates = conf.Certificates
 		stop := serving(t, s, l, &Protocol{Name: "test", TLS: encrypted, Length: spartanLike,
-			Error: func(err error) []byte { return []byte("! " + ErrorMessage(err)) },
+			ClientCert: encrypted,
+			Error:      func(err error) []byte { return []byte("! " + ErrorMessage(err)) },
 			Handler: HandlerFunc(func(w ResponseWriter, r *Request) error {
+				if (r.Certificate != nil) != encrypted || r.TLS != encrypted {
+					t.Errorf("TLS: %v, certificate %v", r.TLS, r.Certificate)
+				}
 				if r.Selector = "/" + strings.TrimSpace(r.Raw); strings.HasPrefix(r.Raw,
 					"GET / HTTP/1.1\r\n0") {
 					return ErrNotFound

@@ -226,7 +226,7 @@ func (c *conn) readMore() error {
 	switch {
 	case n > 0 || err == nil:
 		return nil
-	case errors.Is(err, io.EOF) && had > 0:
+	case errors.Is(err, io.EOF):
 		c.ended = true
 		return nil
 	}

@@ -217,10 +217,7 @@ func (s *Server) ServeProtocol(ctx context.Context, l net.Listener, p *Protocol)
 	if p != nil && p.ClientCert && s.TLS != nil {
 		run.tlsConfig.ClientAuth = tls.RequestClientCert
 	}
-	tcp, err := run.serveTCP(l)
-	if !tcp {
-		err = run.acceptAll(l)
-	}
+	err := run.serveListener(l)
 	_ = l.Close()
 	run.drain(abort)
 	if ctx.Err() != nil {
