@@ -132,7 +132,11 @@ func (f *Protocols) ask(r *server.Request, q request,
 	if h.ClosedPath(sel, cmp.Or(q.path, "/")) {
 		return &answer.Value{Class: answer.Moved, Selector: sel}, "", nil
 	}
-	if rest, ok := asksProgram(sel); ok && form == geminiFormat && h.Programs(rest) &&
+
+	// A Gemini client is prompted at /7/cgi-bin/x and redirected to /cgi-bin/x?query. The selector
+	// of the program itself does not prompt, since programs also run without a query.
+	rest, asks := strings.CutPrefix(sel, "/7")
+	if asks && strings.HasPrefix(rest, "/") && form == geminiFormat && h.Programs(rest) &&
 		h.ItemType(own) == 0 {
 		if q.query == "" {
 			return &answer.Value{
@@ -148,14 +152,6 @@ func (f *Protocols) ask(r *server.Request, q request,
 		return nil, "", err
 	}
 	return a, mediaType(h, a), nil
-}
-
-// asksProgram returns the selector of a program for which a Gemini client is prompted:
-// /7/cgi-bin/x prompts for a query and redirects to /cgi-bin/x?query. The selector of the program
-// itself does not prompt, since programs also run without a query.
-func asksProgram(sel string) (program string, ok bool) {
-	rest, ok := strings.CutPrefix(sel, "/7/")
-	return "/" + rest, ok
 }
 
 // errOtherHost is the error of a request for a host that is not on this server.

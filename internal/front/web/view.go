@@ -85,7 +85,8 @@ var errUnread = &server.Error{Kind: server.Busy, Err: errors.New("the tree has n
 // ServeHTTP answers a request.
 func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sel, query := r.URL.Path, ""
-	f := variant{raw: !wantsPage(r), gzip: takesGzip(r)}
+	accepts := strings.Contains(r.Header.Get("Accept"), "text/html") // as browsers do
+	f := variant{raw: !accepts, gzip: takesGzip(r)}
 	if r.URL.RawQuery != "" {
 		values := r.URL.Query()
 		query = values.Get("q")
@@ -220,11 +221,6 @@ func redirect(w http.ResponseWriter, location string, permanent bool) {
 	w.WriteHeader(status)
 }
 
-// wantsPage reports whether a client accepts HTML, as browsers do.
-func wantsPage(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "text/html")
-}
-
 // isText reports whether a file is worth compressing: a text, feed or sitemap.
 func isText(a *answer.Value) bool {
 	kind := mediaType(a)
@@ -336,21 +332,17 @@ func mediaType(a *answer.Value) string {
 	return kind
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
 // text renders gemtext, Markdown or plain text.
 func (p *page) text(w *pageWriter, name, text string) {
 	ext := strings.ToLower(path.Ext(name))
+	first, _, _ := strings.Cut(text, "\n")
 	switch {
 	case strings.TrimSpace(text) == "":
 		w.WriteString("<p>This text is empty.</p>\n")
 	case ext == ".gmi" || ext == ".gemini":
 		p.gemtext(w, text)
 	case (ext == ".md" || ext == ".markdown") && p.markdown(w, text):
-	case answer.IsSource(name, firstLine(text)): // what is copied from the page must be the text
+	case answer.IsSource(name, first): // what is copied from the page must be the text
 		w.prose(prose{Pieces: []piece{{Text: text}}, Wide: true})
 	default:
 		w.prose(inPieces(p.untitledText(text)))
