@@ -1,7 +1,7 @@
 package selector
 
 import (
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +38,7 @@ func Unescape(sel string) (plain string, ok bool) {
 // the empty elements and the elements "." of old links ("//a", "/a/./b"), and decoded,
 // once. [Path] refuses those that cannot name a file.
 func Forms(sel string) (list []string) {
-	if folded := empties.ReplaceAllString(sel, "$1"); folded != sel {
+	if folded := fold(sel); folded != sel {
 		list, sel = append(list, folded), folded
 	}
 	if plain, escaped := Unescape(sel); escaped {
@@ -47,8 +47,24 @@ func Forms(sel string) (list []string) {
 	return list
 }
 
-// empties matches empty elements and elements "." with the slash before them, which stays.
-var empties = regexp.MustCompile(`^(?:\./+)+(?:\.$)?|(/)(?:(?:\.?/)+(?:\.$)?|\.$)`)
+// fold removes empty elements and elements "."; a slash at either end stays.
+func fold(sel string) string {
+	if !strings.Contains(sel, "//") && !strings.Contains(sel, "/./") &&
+		!strings.HasPrefix(sel, "./") && !strings.HasSuffix(sel, "/.") {
+		return sel
+	}
+	elems := slices.DeleteFunc(strings.Split(sel, "/"), func(elem string) bool {
+		return elem == "" || elem == "."
+	})
+	folded := strings.Join(elems, "/")
+	if strings.HasPrefix(sel, "/") {
+		folded = "/" + folded
+	}
+	if len(elems) > 0 && (strings.HasSuffix(sel, "/") || strings.HasSuffix(sel, "/.")) {
+		folded += "/"
+	}
+	return folded
+}
 
 // unescape decodes percent escapes, and octal ones if they are wanted.
 func unescape(s string, octal bool) (string, bool) {

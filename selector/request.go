@@ -2,7 +2,6 @@ package selector
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 )
 
@@ -49,7 +48,7 @@ func Parse(line []byte) (RequestLine, error) {
 	}
 	sel, rest, _ := strings.Cut(string(line), "\t")
 	query, plus, _ := strings.Cut(rest, "\t")
-	if plus == "" && isPlus.MatchString(query) {
+	if isPlus(query) && plus == "" {
 		query, plus = "", query
 	}
 	plus, _, _ = strings.Cut(plus, "\t")
@@ -66,5 +65,19 @@ func IsRobots(selector string) bool {
 	return false
 }
 
-// isPlus matches a second field that is a Gopher+ field and not a query.
-var isPlus = regexp.MustCompile(`^(?:[+!$]|\+.*/.*|[!$]\+.*)$`)
+// isPlus reports whether a second field is a Gopher+ field and not a query.
+func isPlus(s string) bool {
+	switch s {
+	case "":
+		return false
+	case "+", "!", "$":
+		return true
+	}
+	switch s[0] {
+	case '+':
+		return strings.Contains(s, "/")
+	case '!', '$':
+		return s[1] == '+'
+	}
+	return false
+}
