@@ -59,7 +59,8 @@ func (c *Command) Show(ctx context.Context) error {
 	case c.Annotate:
 		text = annotated(snap)
 	case format == network:
-		text = c.token(snap)
+		out, problems := c.token(snap)
+		text, lost = out, sourced(snap, problems)
 	case format != readers.Gopher.String():
 		dialect, _ := readers.ParseDialect(format)
 		out, problems := convert.File(robots.Parse(readers.RFC9309, snap.Robots), dialect)
@@ -147,25 +148,37 @@ func sourced(snap *site.Snapshot, problems []diag.Diagnostic) []diag.Diagnostic 
 // file without it would not: gophd adds it.
 func isDefault(line string) bool { return line == "Allow: /" || line == "Disallow: /.robots" }
 
-// token returns the CRAWLER token for the fields Index and Cooldown, and prints what it leaves
-// out. Without Index, rules that deny everything make a denying token; only Index makes a
-// permitting one.
-func (c *Command) token(snap *site.Snapshot) string {
-	closed, lost := false, 0
-	for _, g := range robots.Parse(readers.RFC9309, snap.Robots).Groups() {
+// token returns the CRAWLER token for the fields Index and Cooldown, and what it cannot express.
+// Without Index, rules that deny everything make a denying token; only Index makes a permitting
+// one.
+func (c *Command) token(snap *site.Snapshot) (text string, lost []diag.Diagnostic) {
+	lose := func(line int, code, format string, args ...any) {
+		lost = append(lost, diag.Diagnostic{
+			Line:     line,
+			Severity: diag.Warning,
+			Code:     code,
+			Message:  fmt.Sprintf(format, args...),
+		})
+	}
+	closed := false
+	file := robots.Parse(readers.RFC9309, snap.Robots)
+	for _, g := range file.Groups() {
 		for _, r := range g.Rules {
-			switch rule := ruleText(r); {
-			case g.IsForAll() && (rule == "Disallow: /" || rule == "Disallow: *"):
+			if g.IsForAll() && !r.Allow && (r.Pattern == "/" || r.Pattern == "*") {
 				closed = true
-			case !isDefault(rule):
-				lost++
+				continue
 			}
+			lose(r.Line, "PATTERN", "%s: %q: a network is indexed or not",
+				map[bool]string{true: "Allow", false: "Disallow"}[r.Allow], r.Pattern)
 		}
 	}
-	if lost > 0 {
-		exit.Say(c.Err, fmt.Sprintf("a network is indexed or not: %s left out",
-			diag.Count(lost, "rule of robots.txt is", "rules of robots.txt are")), "")
+	for l := range file.Lines() {
+		name := strings.ToLower(l.Field)
+		if l.Kind == readers.KindField && name != "index" && name != "cooldown" {
+			lose(l.Number, "FIELD", "the field %q", name)
+		}
 	}
+
 	token := snap.Compiled.Fields().Crawler()
 	if token.Index == readers.IndexUnspecified && closed {
 		token.Index = readers.IndexDeny
@@ -173,9 +186,9 @@ func (c *Command) token(snap *site.Snapshot) string {
 	if token.Index == readers.IndexUnspecified {
 		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing",
 			"put Index: allow or Index: deny into the root's .robots")
-		return ""
+		return "", lost
 	}
-	return token.String() + "\n"
+	return token.String() + "\n", lost
 }
 
 // annotated returns the file with the place that each line comes from above it, as a
