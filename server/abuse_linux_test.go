@@ -374,10 +374,12 @@ func TestAbuseTrickling(t *testing.T) {
 		t.Errorf("another client got %q", got)
 	}
 	newest := dialTCP(t, addr)
-	for open := len(trickling); open > 0; {
+	const hello = "\x16\x03\x01\x10\x00\x01" // and more than four thousand bytes
+	for round, open := 0, len(trickling); open > 0; round++ {
 		open = 0
 		for j, c := range trickling {
-			if _, err := c.Write([]byte{"/\x16"[j%2]}); errors.Is(err, os.ErrDeadlineExceeded) {
+			sent := []byte{'/', hello[min(round, len(hello)-1)]}[j%2]
+			if _, err := c.Write([]byte{sent}); errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Fatal("the deadline moves")
 			} else if err == nil {
 				open++
