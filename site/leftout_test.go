@@ -29,7 +29,7 @@ func TestLeftOutIsTold(t *testing.T) {
 		Log: log.Logger()})
 	must(t, err)
 	running(t, s)
-	const want = "left out, since no menu can list its name; 24 other names are, too"
+	const want = "left out: 25 names, such as this one: 1 out of the tree by a link, 2 that gophd may not read, 22 whose names no menu can list"
 	soon(t, "the report", func() bool { return strings.Contains(log.String(), "code=LEFT-OUT") })
 	write(t, dir, map[string]string{"d/new.txt": ""})
 	soon(t, "a new snapshot", func() bool { return s.Now().Tree.Find("d") != nil })

@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -36,7 +37,7 @@ type findings struct {
 
 func (f *findings) none() bool {
 	return len(f.links)+len(f.via)+len(f.included)+len(f.problems)+len(f.menus)+len(f.shown)+
-		len(f.escaped)+f.left.names == 0
+		len(f.escaped)+len(f.left.why) == 0
 }
 
 // names records what the names of the directory tell.
@@ -61,10 +62,10 @@ func (r *reading) names(list []disk.Dirent) {
 		}
 		switch reason := selector.Refusal(e.Base); {
 		case r.unreadable[e.Base]:
-			r.leave(e.Base, "gophd may not read it")
+			r.leave(e.Base, "that gophd may not read")
 		case reason == "", reason == selector.Source, reason == selector.Program, e.Base[0] == '.':
 		default:
-			r.leave(e.Base, "no menu can list its name")
+			r.leave(e.Base, "whose names no menu can list")
 		}
 	}
 }
@@ -237,10 +238,12 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 	for _, dir := range slices.Sorted(maps.Keys(s.found)) {
 		p := s.found[dir]
 		list = append(list, p.problems...)
-		left.add(p.left)
+		for why, n := range p.left.why {
+			left.add(p.left.first, why, n)
+		}
 	}
 	slices.SortFunc(list, diag.Compare)
-	if left.names > 0 {
+	if left.why != nil {
 		list = slices.Insert(list, 0, left.diagnostic())
 	}
 	return list
@@ -249,19 +252,20 @@ func (s *scanner) foundPrograms() []diag.Diagnostic {
 // leftOut counts the names that are not served, for one report about the whole tree. Dotfiles
 // and maps do not count; programs have reports of their own.
 type leftOut struct {
-	names      int
-	first, why string // the first such name
+	first string         // one of them
+	why   map[string]int // how many there are, by reason
 }
 
-func (l *leftOut) add(m leftOut) {
-	if l.names += m.names; l.first == "" {
-		l.first, l.why = m.first, m.why
+func (l *leftOut) add(first, why string, n int) {
+	if l.why == nil {
+		*l = leftOut{first, map[string]int{}}
 	}
+	l.why[why] += n
 }
 
 // leave counts a name of the directory.
 func (r *reading) leave(base, why string) {
-	r.found.left.add(leftOut{1, selector.Join(r.at.name, base), why})
+	r.found.left.add(selector.Join(r.at.name, base), why, 1)
 }
 
 // refusedLink records a symbolic link that is not followed.
@@ -270,21 +274,27 @@ func (r *reading) refusedLink(base string, err error) {
 	case errors.Is(err, disk.ErrTooManyLinks):
 		r.found.problems = append(r.found.problems, tooManyLinks(selector.Join(r.at.name, base)))
 	case errors.Is(err, disk.ErrEscapes):
-		r.leave(base, "it is a link out of the tree")
+		r.leave(base, "out of the tree by a link")
 	}
 }
 
 // diagnostic returns the counts as one line.
 func (l leftOut) diagnostic() diag.Diagnostic {
-	text := "left out, since " + l.why
-	if l.names > 1 {
-		text += "; " + diag.Count(l.names-1, "other name is, too", "other names are, too")
+	names := 0
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(l.why)) {
+		names += l.why[why]
+		parts = append(parts, fmt.Sprintf("%d %s", l.why[why], why))
+	}
+	text := "left out: "
+	if names > 1 {
+		text = fmt.Sprintf("left out: %d names, such as this one: ", names)
 	}
 	return diag.Diagnostic{
 		Code:     "LEFT-OUT",
 		Severity: diag.Warning,
 		File:     l.first,
-		Message:  text,
+		Message:  text + strings.Join(parts, ", "),
 		Hint:     "gophd check DIR lists all of them",
 	}
 }
