@@ -351,13 +351,24 @@ func TestLoopAtRest(t *testing.T) {
 	var files unix.Rlimit
 	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &files))
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: files.Max}))
-	w.events(time.Now())
+	alive := w.events(time.Now())
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &files))
-	if len(w.accepted) > 0 || !w.backlog || !w.paused.After(time.Now()) || l.alarm != w.paused {
+	if !alive || len(w.accepted) > 0 || !w.backlog || !w.paused.After(time.Now()) || l.alarm != w.paused {
 		t.Errorf("%d are accepted, paused until %v", len(w.accepted), w.paused)
 	}
 	if w.events(w.paused); len(w.accepted) != 1 || w.backlog {
 		t.Errorf("after the pause %d are accepted", len(w.accepted))
+	}
+
+	// With a full batch, another worker leads.
+	w.paused = time.Time{}
+	l.workers, l.lead = 2, make(chan struct{}, 1)
+	l.lead <- struct{}{}
+	for range batch {
+		dialTCP(t, tcp.Addr().String())
+	}
+	if !w.gather() || len(w.accepted) != batch || w.leads || len(l.lead) != 1 {
+		t.Errorf("%d are accepted, the worker leads: %v", len(w.accepted), w.leads)
 	}
 	w.backlog, w.accepted = true, nil
 	poll.Close(l.fd)
