@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
@@ -141,16 +142,22 @@ var dateOf = regexp.MustCompile(
 // letters of ASCII in either case alike, and the rest by bytes. Beside other characters a number
 // is a 0; its length, without leading zeros, decides before its digits.
 func sortKey(name string) string {
-	small := strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
+	key := make([]byte, 0, len(name)+8)
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case 'A' <= c && c <= 'Z':
+			key = append(key, c+'a'-'A')
+		case '0' <= c && c <= '9':
+			rest := strings.TrimLeft(name[i:], "0123456789")
+			number := name[i : len(name)-len(rest)]
+			i += len(number) - 1
+			number = strings.TrimLeft(number, "0")
+			key = append(key, '0')
+			key = utf8.AppendRune(key, rune(len(number)))
+			key = append(key, number...)
+		default:
+			key = append(key, c)
 		}
-		return r
-	}, name)
-	return numbers.ReplaceAllStringFunc(small, func(n string) string {
-		n = strings.TrimLeft(n, "0")
-		return "0" + string(rune(len(n))) + n
-	})
+	}
+	return string(key)
 }
-
-var numbers = regexp.MustCompile(`\d+`)
