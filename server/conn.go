@@ -247,7 +247,7 @@ func (r *run) protect(req *Request, f func() error) (err error) {
 // error, cause an error that the reply has already reported to the client.
 func (w *reply) end(err, cause error) {
 	incomplete := w.finish(err)
-	if w.conn.socket.end() {
+	if w.conn.end() {
 		return // giveUp has logged and closed it
 	}
 	if !errors.Is(err, w.err) {

@@ -74,7 +74,7 @@ func (c *HTTPConn) Idle(idle bool) {
 		c.w.conn.slot.setState(reading)
 		return
 	}
-	c.w.conn.socket.setSending(false)
+	c.w.conn.setSending(false)
 	c.w.conn.slot.setState(writing)
 }
 

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"net/http"
 	"net/netip"
+	"net/textproto"
 	"net/url"
 	"slices"
 	"sync"
@@ -131,18 +131,21 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	}
 
 	// Over HTTP the Host field selects the robots.txt.
-	hr, failed := http.ReadRequest(bufio.NewReader(bytes.NewReader(c.head)))
-	if failed != nil {
+	first, fields, _ := bytes.Cut(c.head, []byte("\n"))
+	header, failed := textproto.NewReader(bufio.NewReader(bytes.NewReader(fields))).ReadMIMEHeader()
+	at := targetOf(string(first))
+	if failed != nil || at == nil {
 		return nil
 	}
-	req.Selector, req.ServerName = "robots.txt", (&url.URL{Host: hr.Host}).Hostname()
+	req.Selector = "robots.txt"
+	req.ServerName = (&url.URL{Host: cmp.Or(at.Host, header.Get("Host"))}).Hostname()
 	a, ok := quick.Quick(req)
 	if !ok || a.File != nil {
 		return nil
 	}
 	word := fmt.Appendf(nil,
 		"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", len(a.Body))
-	if hr.Method == http.MethodHead {
+	if bytes.HasPrefix(first, []byte("HEAD ")) {
 		return word
 	}
 	return append(word, a.Body...)
@@ -275,10 +278,11 @@ func newRates(perSecond float64, burst int) *rates {
 	if burst <= 0 {
 		burst = max(int(perSecond), DefaultBurst)
 	}
-	interval := time.Duration(float64(time.Second) / perSecond)
+	const longest = float64(100 * 365 * 24 * time.Hour) // of a time.Duration about a third
+	interval := min(float64(time.Second)/perSecond, longest)
 	return &rates{
-		interval: interval,
-		burst:    interval * time.Duration(burst),
+		interval: time.Duration(interval),
+		burst:    time.Duration(min(interval*float64(burst), longest)),
 		full:     map[netip.Addr]time.Time{},
 	}
 }

@@ -344,7 +344,7 @@ func TestLoopAtRest(t *testing.T) {
 		t.Error("the goroutine of a closed connection is to end it")
 	}
 	// Accepting pauses while there are no descriptors, and fails without a listener.
-	l.run.limited().limiter.total = math.MaxInt
+	l.limited().limiter.total = math.MaxInt
 	w.accepted = nil
 	l.fail = func(err error) { t.Error("no descriptors:", err) }
 	dialTCP(t, tcp.Addr().String())

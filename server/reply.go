@@ -45,7 +45,7 @@ type reply struct {
 // it, no longer RequestTimeout.
 func (r *run) newReply(c *conn, req *Request) *reply {
 	c.slot.setState(writing)
-	c.socket.stall = r.stallTimeout()
+	c.stall = r.stallTimeout()
 	if bounded, ok := c.Conn.(interface{ SetUnsent(n int) error }); ok && r.isBusy() {
 		_ = bounded.SetUnsent(maxUnsent)
 	}

@@ -75,7 +75,7 @@ func (p *page) gemtext(w *pageWriter, text string) {
 			}
 			enter("")
 			level := max(l.Level+below, 2)
-			fmt.Fprintf(w, "<h%d>%s</h%d>\n", level, template.HTMLEscapeString(l.Text), level)
+			_, _ = fmt.Fprintf(w, "<h%d>%s</h%d>\n", level, template.HTMLEscapeString(l.Text), level)
 		default:
 			enter("")
 			if strings.TrimSpace(l.Text) != "" {
