@@ -179,10 +179,10 @@ func (w *reply) send(p []byte) (n int, err error) {
 
 // sending calls f, which writes to the connection, unless the reply has timed out.
 func (w *reply) sending(f func() error) error {
-	if !w.conn.socket.setSending(true) {
+	if !w.conn.setSending(true) {
 		return errStuck
 	}
-	defer w.conn.socket.setSending(false)
+	defer w.conn.setSending(false)
 	return f()
 }
 
