@@ -122,6 +122,19 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%q: no %q among %q", c.note, c.want, list)
 		}
 	}
+
+	// What holds for several robots is found once.
+	s := sites.Of(map[string]string{
+		"/": "User-agent: foo\nUser-agent: bar\nDisallow: /a$\nUser-agent: bar\nDisallow: /b\n"})
+	seen := map[string]bool{}
+	for _, f := range Check(inputOf(s, []byte(right(s)))).Findings {
+		f.Robot, f.Examples = "", nil
+		if text := fmt.Sprint(f); seen[text] {
+			t.Errorf("twice: %s", text)
+		} else {
+			seen[text] = true
+		}
+	}
 	in := rootInput("Disallow: /\n", "User-agent: *\nDisallow: /\n")
 	in.Readers = []readers.Reader{{Name: "own", Groups: true,
 		Forms: []readers.Form{readers.Raw}, Bare: true}}
@@ -236,12 +249,12 @@ func TestJoined(t *testing.T) {
 		{Dir: "/~a/", File: "~a/.robots",
 			Data: []byte("Disallow: /x\nAllow: /pub/\nUser-agent: foo\nDisallow: /y\nUser-agent: bar\nAllow: /y/z\nFinal: /w\nContent-Usage: train-ai=n, search=y\n")},
 		{Dir: "/~b/", File: "~b/.robots",
-			Data: []byte("Disallow: /v\nUser-agent: bar\nDisallow: /u\n")},
+			Data: []byte("User-agent: veronica\nDisallow: /t\nUser-agent: *\nDisallow: /v\nUser-agent: bar\nDisallow: /u\n")},
 	}
 	list := []string{"/~a/x", "/~a/y", "/~a/w", "/~b/v", "/~b/u"}
 	joined := "Disallow: " + strings.Join(list, "\nDisallow: ") + "\n"
 	everybody := "User-agent: *\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /~b/v\n\n"
-	rest := "User-agent: baz\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /q\nDisallow: /~b/v\n"
+	rest := "User-agent: veronica\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /~b/t\n\nUser-agent: baz\nDisallow: /~a/x\nAllow: /~a/pub/\nDisallow: /q\nDisallow: /~b/v\n"
 	file := everybody + "User-agent: foo\nDisallow: /*.zip$\n" + joined +
 		"Content-Usage: /~a/ train-ai=n\n\nUser-agent: bar\n" + joined +
 		"Content-Usage: /~a/ train-ai=n\n\n" + rest
