@@ -200,6 +200,23 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// TestClosedBelow: of two directories that are closed, one in the other, both say why, once.
+func TestClosedBelow(t *testing.T) {
+	var in Input
+	for _, dir := range []string{"d/", "d/e/"} {
+		in.Annotations = append(in.Annotations,
+			Annotation{Dir: "/" + dir, File: dir + ".robots", Err: errors.New("permission denied")})
+	}
+	var list []string
+	for _, r := range Compile(in).Reports() {
+		list = append(list, r.Code+" "+r.File)
+	}
+	slices.Sort(list)
+	if !slices.Equal(list, []string{"UNREADABLE d/.robots", "UNREADABLE d/e/.robots"}) {
+		t.Errorf("%q", list)
+	}
+}
+
 // TestRules: the rules of an annotation are found by its directory, whatever others call
 // their files.
 func TestRules(t *testing.T) {
