@@ -267,3 +267,27 @@ func TestCures(t *testing.T) {
 		}
 	}
 }
+
+// TestLetIn: a name that holds an escape is named to the readers that take it as they like.
+func TestLetIn(t *testing.T) {
+	c := Compile(inputOf(root("Disallow: /*faster.txt\n")))
+	in := c.LetIn("50%faster.txt", false)
+	for reader, want := range map[string]bool{"rfc9309-raw": true, "1994": true, "rfc9309": false,
+		"google": false, "veronica2": false} {
+		if slices.Contains(in, reader) != want {
+			t.Errorf("%s is let in: %v", reader, !want)
+		}
+	}
+	if in := c.LetIn("slow.txt", false); in != nil {
+		t.Errorf("into what is allowed: %q", in)
+	}
+}
+
+// TestRefusedTwice: an annotation that refuses what one above it refuses overrules nothing.
+func TestRefusedTwice(t *testing.T) {
+	c := Compile(inputOf(map[string]string{".robots": "Content-Usage: train-ai=n\n",
+		"d/.robots": "Content-Usage: train-ai=n\n"}))
+	if list := c.Reports(); len(list) > 0 {
+		t.Errorf("%v", list)
+	}
+}
