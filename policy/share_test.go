@@ -143,8 +143,13 @@ func TestTooManyAuthors(t *testing.T) {
 	notes := many(26_000, "Disallow: /x\n")
 	notes["pub/.robots"] = "Disallow: /y\n"
 	notes[".robots"] = "Allow: /~u00003/open\n"
+	for i := range 9 { // which is denied before, and stays so
+		notes[fmt.Sprintf("big/%d/.robots", i)] = rulesOf(1000,
+			"Disallow: /something-else-to-be-said-%04d/\n")
+	}
 	c := compileOf(notes)
-	if list := denied(c); !slices.Equal(list, []string{"TOO-LARGE ~u00000/.robots"}) ||
+	if list := denied(c); !slices.Equal(list, []string{"COARSENED big/0/.robots",
+		"TOO-LARGE ~u00000/.robots"}) ||
 		!strings.Contains(string(c.File()), "\nDisallow: /~\n") {
 		t.Fatalf("%.200q\n%.200s", list, c.File())
 	}
