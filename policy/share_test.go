@@ -233,7 +233,8 @@ func TestUnnamedLeak(t *testing.T) {
 	faulty := func(spoil func(string) string) *work {
 		w := work{Compiled: &Compiled{readers: readers.All()},
 			in: inputOf(map[string]string{"a/.robots": "Disallow: /x\n",
-				"b/.robots": "Disallow: /x\n"}), left: map[string]bool{}}
+				"b/.robots": "Disallow: /x\nUser-agent: veronica\nDisallow: /y\n"}),
+			left: map[string]bool{}}
 		for range 10 {
 			w.read()
 			w.fit()
@@ -255,6 +256,13 @@ func TestUnnamedLeak(t *testing.T) {
 	rfc := robots.Parse(robots.RFC9309, once.file)
 	if rfc.Allowed("zed", "/a/") || !rfc.Allowed("zed", "/b/") || rfc.Allowed("zed", "/b/x") {
 		t.Errorf("the file:\n%s", once.file)
+	}
+	hers := faulty(func(file string) string {
+		return strings.ReplaceAll(file, "Disallow: /b/y\n", "")
+	})
+	if list := hers.said; len(list) != 1 || list[0].File != "b/.robots" ||
+		!strings.Contains(list[0].Message, "lets robot veronica into") {
+		t.Errorf("of veronica: %v\n%s", list, hers.file)
 	}
 	always := faulty(func(string) string { return "User-agent: *\nDisallow: /b/\n" })
 	if list := always.Unproven(); len(list) == 0 || list[0].String() == "" ||
