@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -169,12 +170,20 @@ func revisionOf(fd int) (Revision, error) {
 }
 
 // readable returns an error if this process cannot read an entry of a directory, or search it.
+// Another goroutine may close the directory meanwhile: one that does not wait for a hung disk.
 func readable(dir *os.File, e *Dirent) error {
 	mode := uint32(unix.R_OK)
 	if e.IsDir() {
 		mode |= unix.X_OK
 	}
-	return unix.Faccessat(int(dir.Fd()), e.Base, mode, unix.AT_EACCESS)
+	raw, err := dir.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := raw.Control(func(fd uintptr) {
+		err = unix.Faccessat(int(fd), e.Base, mode, unix.AT_EACCESS)
+	})
+	return cmp.Or(closed, err)
 }
 
 // remote are the file systems that other machines, or programs, change without
