@@ -82,6 +82,11 @@ func TestOneTitle(t *testing.T) {
 			t.Errorf("%s: a title %d times:\n%s", path, shown, mainOf(page))
 		}
 	}
+
+	// The map of the root names the site on all pages.
+	s = start(t, nil)
+	s.write("gophermap", "!A hole\n", "x.txt", "Text.\n")
+	s.shows(map[string][]string{"/x.txt": {"A hole"}})
 }
 
 // What lies around a dated text: the directories on the way, by their titles, and what its menu
@@ -382,6 +387,7 @@ func TestDrawings(t *testing.T) {
 		"box/gophermap", "!Box\n\n+-----+\n0| A   |\t/a.txt\n+-----+\n",
 		"list/gophermap", "!List\n\n0A    2026-01-02\t/a.txt\n",
 		"box.txt", " ┌───┐\n └───┘\n",
+		"verse.txt", "a\nb\n", "two/gophermap", "!Two\n\nWords.\n--\nMore.\n",
 		"mixed.txt", " ┌───┐\n └───┘\n\nA line of prose that is as long as lines of prose are.\n",
 		"col/gophermap", "\x1b[31mRed\x1b[0m words\n\n  \x1b[32mgreen\x1b[0m  drawn\n0\x1b[33mlabel\x1b[0m\t/a.txt\n",
 		"col/x.txt", "\x1b]0;of a window\a\x1b[31mRed\x1b[0m\a text\n",
@@ -390,7 +396,8 @@ func TestDrawings(t *testing.T) {
 		"/drawn/": {"<pre tabindex=\"0\">\n  /\\_/\\\n  <a href=\"/a.txt\">A cat</a>\n",
 			`<p class="info">To be or so as 1 of 10 is.</p>`, "here ***</span></pre>",
 			`<li><a href="/a.txt">Plain</a>`, "<p class=\"info\">Welcome</p>\n<hr>\n<ul>"},
-		"/box.txt": {`<pre class="art">`}, "/mixed.txt": {"<pre>"},
+		"/box.txt": {`<pre class="art">`}, "/mixed.txt": {"<pre>"}, "/verse.txt": {"<pre>"},
+		"/two/": {"--", "!<hr>"},
 		"/art/": {`<pre tabindex="0" class="art">`}, "/box/": {`<pre tabindex="0" class="art">`},
 		"/list/": {`<pre tabindex="0">`},
 		"/col/": {`<span class="c1">Red</span> words`, `  <span class="c2">green</span>  drawn`,
