@@ -176,6 +176,7 @@ func TestLinesAlone(t *testing.T) {
 		{"Allow: /b/y\u00a0", "first-match  b/.robots:0"},
 		{"# note\u2029Allow: /", "longest-match  .robots:0"},
 		{"User-agent: foo\u2028Disallow: /", "first-match  b/.robots:0"},
+		{"Comment: we Disallow /c", "temoto NAME .robots:0"},
 	} {
 		in := rootInput("Disallow: /a\n",
 			"User-agent: *\nDisallow: /a\nDisallow: /b/\n"+c.line+"\n")
