@@ -67,10 +67,11 @@ func (m machine) write(name, text string) {
 	treetest.Write(m.T, m.root, map[string]string{name: text})
 }
 
-// set adds a setting to those of the package.
+// set adds a setting to those of the package. ROOT is the machine's.
 func (m machine) set(lines ...string) {
 	text, _ := os.ReadFile(filepath.Join(m.root, "etc/default/gophd"))
-	m.write("etc/default/gophd", string(text)+strings.Join(lines, "\n")+"\n")
+	added := strings.ReplaceAll(strings.Join(lines, "\n"), "ROOT/", m.root+"/")
+	m.write("etc/default/gophd", string(text)+added+"\n")
 }
 
 // held makes a process hold the port of the server.
@@ -98,10 +99,10 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{T: t, root: t.TempDir(), units: map[string]string{}}
 	must(t, os.Chmod(m.root, 0o755))
 	m.units["gophd.service"] = "LoadState=loaded\nActiveState=active\nResult=success\nPrivateNetwork=yes\nFragmentPath=/lib/systemd/system/gophd.service\n" +
-		"Environment=GOPHD_ROOT=/srv/gopher\nEnvironmentFiles=/etc/default/gophd (ignore_errors=yes)\nExecStart={ path=/usr/bin/gophd ; argv[]=/usr/bin/gophd ; ignore_errors=no }\n"
+		"Environment=GOPHD_ROOT=" + m.root + "/srv/gopher\nEnvironmentFiles=/etc/default/gophd (ignore_errors=yes)\nExecStart={ path=/usr/bin/gophd ; argv[]=/usr/bin/gophd ; ignore_errors=no }\n"
 	must(t, os.MkdirAll(filepath.Join(m.root, "var/log/gophd"), 0o755))
 	m.set("# settings", "GOPHD_HOST=gopher.example.org", "GOPHD_HTTP=view", "GOPHD_SEARCH=yes",
-		"GOPHD_ACCESS_LOG=/var/log/gophd/access.log")
+		"GOPHD_ACCESS_LOG=ROOT/var/log/gophd/access.log")
 	m.write("srv/gopher/.robots", "Disallow: /drafts/\n")
 	m.write("srv/gopher/about.txt", "about\n")
 	m.write("srv/gopher/drafts/next.txt", "next\n")
@@ -170,7 +171,7 @@ func (m *machine) otherTree() {
 	}
 	must(m.T, os.Chtimes(filepath.Join(m.root, "srv/other/about.txt"), time.Time{},
 		time.Now().Add(-time.Hour)))
-	m.set("GOPHD_ROOT=/srv/other")
+	m.set("GOPHD_ROOT=ROOT/srv/other")
 }
 
 // examine runs gophd doctor on the machine.
@@ -192,8 +193,8 @@ func (m *machine) examine(only string) []doctor.Finding {
 	}
 	err := d.Run(m.Context())
 	var all []doctor.Finding
-	must(m.T, json.Unmarshal([]byte(out.String()), &all))
-	bad := slices.ContainsFunc(all, func(f doctor.Finding) bool { return !f.OK })
+	must(m.T, json.Unmarshal([]byte(strings.ReplaceAll(out.String(), m.root, "")), &all))
+	bad := slices.ContainsFunc(all, func(f doctor.Finding) bool { return !f.OK && !f.Unknown })
 	if bad != errors.Is(err, exit.ErrNo) || !bad && err != nil {
 		m.Errorf("a fault: %t, and the error is %v", bad, err)
 	}
@@ -298,12 +299,12 @@ func TestDoctorFindsFaults(t *testing.T) {
 			"sed -i 's/^GOPHD_HOTS=/GOPHD_HOST=/' /etc/default/gophd"},
 		{"a wrong setting", func(m *machine) { m.set("GOPHD_POLL=often") },
 			"settings", `GOPHD_POLL is "often"`, "sed -i 's/^GOPHD_POLL=/#&/' /etc/default/gophd"},
-		{"no root", func(m *machine) { m.set("GOPHD_ROOT=/srv/nope") },
+		{"no root", func(m *machine) { m.set("GOPHD_ROOT=ROOT/srv/nope") },
 			"directories", "/srv/nope: no such file or directory", "gophd init /srv/nope"},
 		{"a port in the unit", func(m *machine) { m.set("GOPHD_METRICS=localhost:9170") },
 			"sandbox", "cannot listen at localhost:9170 (-metrics)", "gophd-metrics.conf"},
 		{"a certificate that has ended", func(m *machine) {
-			m.set("GOPHD_TLS_SELF_SIGNED=/var/lib/gophd")
+			m.set("GOPHD_TLS_SELF_SIGNED=ROOT/var/lib/gophd")
 			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org",
 				time.Now().AddDate(0, 0, -2))
 		}, "certificate", "expired on", "rm /var/lib/gophd/gophd.crt"},

@@ -66,8 +66,8 @@ func (f *Flags) ownFiles() (all []ownFile) {
 
 // outside returns an error if a file of gophd itself is in a served directory, from which clients
 // could fetch it. The hint is the command that moves it out of all trees, and the setting to change.
-func (c *Settings) outside(p place, o ownFile, trees servedDirs) error {
-	tree := trees.holding(p.at(o.path))
+func (c *Settings) outside(o ownFile, trees servedDirs) error {
+	tree := trees.holding(o.path)
 	if tree == "" {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (c *Settings) outside(p place, o ownFile, trees servedDirs) error {
 	candidates := c.privateDirs(o.state)
 	to := candidates[0]
 	for _, dir := range candidates {
-		if trees.holding(p.at(dir)) == "" {
+		if trees.holding(dir) == "" {
 			to = dir
 			break
 		}
@@ -92,7 +92,7 @@ func (c *Settings) outside(p place, o ownFile, trees servedDirs) error {
 	command := diag.Command("mkdir", "-p", "-m", "700", "--", to)
 	move := []string{"mv", "--"}
 	for _, name := range append([]string{own}, o.with...) {
-		if _, err := files.Lstat(p.at(name)); err == nil {
+		if _, err := files.Lstat(name); err == nil {
 			move = append(move, name)
 		}
 	}
@@ -143,20 +143,20 @@ func (c *Settings) dirs() (all []servedDir) {
 type servedDirs []servedDir
 
 // servedDirs lists the directories of all sites: roots, mounts and homes.
-func (c *Settings) servedDirs(p place) servedDirs {
+func (c *Settings) servedDirs() servedDirs {
 	all := c.dirs()
 	for i := range all {
-		all[i].path, _ = filepath.Abs(p.at(all[i].path))
+		all[i].path, _ = filepath.Abs(all[i].path)
 		all[i].info, _ = files.Stat(all[i].path)
 	}
 	if c.Users == "" {
 		return all
 	}
-	homes, links := c.userDirs(p)
-	real, err := files.RealPath(p.at(homes))
+	homes, links := c.userDirs()
+	real, err := files.RealPath(homes)
 	for _, pattern := range c.userPatterns() {
 		_, below, _ := strings.Cut(pattern, "/*")
-		all = append(all, servedDir{option: c.option("users"), path: p.at(pattern)})
+		all = append(all, servedDir{option: c.option("users"), path: pattern})
 		if err == nil {
 			all = append(all, servedDir{
 				option: c.option("users"),

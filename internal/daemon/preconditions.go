@@ -31,17 +31,19 @@ type Precondition struct {
 	Warn bool         // the start goes on and logs the failure
 }
 
-// A place is where a gophd starts: its account and its root directory. The zero value is this
-// process.
-type place struct {
-	account *sandbox.Identity // If nil, the account of this process
-	machine string            // If "", /
+// as returns the account that the server has after its start, or nil for that of this process:
+// root becomes the account of -user.
+func (c *Settings) as() *sandbox.Identity {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return c.account
 }
 
-// owner returns the name of the account.
-func (p place) owner() string {
-	if p.account != nil {
-		return p.account.Name
+// owner returns the name of that account.
+func (c *Settings) owner() string {
+	if account := c.as(); account != nil {
+		return account.Name
 	}
 	return "gophd"
 }
@@ -49,19 +51,10 @@ func (p place) owner() string {
 // files makes calls that a file system may delay.
 var files = disk.Guarded(&stall.Guard{})
 
-// at returns the path of a file of the machine in this process.
-func (p place) at(path string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil || p.machine == "" {
-		return path
-	}
-	return filepath.Join(p.machine, abs)
-}
-
 // existing returns a path, or the nearest directory above it that exists.
-func (p place) existing(path string) string {
+func existing(path string) string {
 	for len(path) > 1 {
-		if _, err := files.Stat(p.at(path)); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := files.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		path = filepath.Dir(path)
@@ -69,33 +62,28 @@ func (p place) existing(path string) string {
 	return path
 }
 
-// may returns why the account cannot access a file: the cause alone, without the file's name.
-func (p place) may(path string, what uint32) error {
-	path = p.at(path)
-	if err := files(path, func() error { return p.account.Access(path, what) }); err != nil {
+// may returns why an account cannot access a file: the cause alone, without the file's name.
+func may(account *sandbox.Identity, path string, what uint32) error {
+	if err := files(path, func() error { return account.Access(path, what) }); err != nil {
 		return diag.Cause(err)
 	}
 	return nil
 }
 
 // hidden reports whether the unit of this process hides a path.
-func (p place) hidden(path string) bool {
+func hidden(path string) bool {
 	if !systemd.InUnit() {
 		return false
 	}
 	abs, _ := filepath.Abs(path)
 	var behind *fs.PathError
-	_, err := files.RealPath(p.at(path))
+	_, err := files.RealPath(path)
 	return systemd.Hidden(abs) || errors.As(err, &behind) && systemd.Hidden(behind.Path)
 }
 
 // Preconditions lists the requirements of a start with the rights of this process, causes before
-// their effects. The machine is a directory, or "" for /.
-func (c *Settings) Preconditions(machine string) (all []Precondition) {
-	p := place{machine: machine}
-	if os.Geteuid() == 0 { // it becomes the account of -user
-		p.account = c.account
-	}
+// their effects.
+func (c *Settings) Preconditions() (all []Precondition) {
 	need := func(name, what string, test func() error) {
 		all = append(all, Precondition{Name: name, What: what, Test: test})
 	}
@@ -110,12 +98,12 @@ func (c *Settings) Preconditions(machine string) (all []Precondition) {
 
 	// The directories that are served.
 	for _, d := range c.dirs() {
-		need("directories", d.path, func() error { return c.served(p, d) })
+		need("directories", d.path, func() error { return c.served(d) })
 	}
 	for _, prefix := range slices.Sorted(maps.Keys(c.site.Mounts)) {
 		parent := filepath.Join(c.Root, filepath.Dir(prefix))
 		need("directories", "", func() error {
-			if info, err := files.Stat(p.at(parent)); errors.Is(err, fs.ErrNotExist) ||
+			if info, err := files.Stat(parent); errors.Is(err, fs.ErrNotExist) ||
 				err == nil && !info.IsDir() {
 				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent),
 					"%s: there is no directory %s in %s",
@@ -126,7 +114,7 @@ func (c *Settings) Preconditions(machine string) (all []Precondition) {
 		})
 	}
 	warn("directories", "", func() error {
-		doubt, hint := Doubt(p.at(c.Root))
+		doubt, hint := Doubt(c.Root)
 		if doubt == "" {
 			return nil
 		}
@@ -138,26 +126,26 @@ func (c *Settings) Preconditions(machine string) (all []Precondition) {
 		}
 	})
 	if own := c.ownFiles(); len(own) > 0 {
-		trees := c.servedDirs(p)
+		trees := c.servedDirs()
 		for _, file := range own {
-			need("outside", file.path, func() error { return c.outside(p, file, trees) })
+			need("outside", file.path, func() error { return c.outside(file, trees) })
 		}
 	}
 
 	// The account, and whose homes it sees.
 	if c.Users != "" {
 		need("account", c.Users, func() error {
-			if p.account == nil && os.Geteuid() == 0 {
+			if os.Geteuid() == 0 && c.account == nil {
 				return c.asUser("%s as root: root can read files that users hide or link to",
 					c.option("users"))
 			}
 			return nil
 		})
-		need("uids", c.Users, func() error { return c.ownersSeen(p) })
-		warn("homes", "", func() error { return c.homesSeen(p) })
+		need("uids", c.Users, c.ownersSeen)
+		warn("homes", "", c.homesSeen)
 	}
 	warn("account", "", func() error {
-		if os.Geteuid() == 0 && (p.account == nil || p.account.UID == 0) {
+		if os.Geteuid() == 0 && (c.account == nil || c.account.UID == 0) {
 			return c.asUser("serving as root")
 		}
 		return nil
@@ -166,50 +154,50 @@ func (c *Settings) Preconditions(machine string) (all []Precondition) {
 	// What the process itself reads and writes.
 	for _, pair := range c.certs { // root reads them before it becomes Account
 		need("keys", pair.Cert, func() error {
-			return c.readablePair(p, pair)
+			return c.readablePair(pair)
 		})
 	}
 	if dir := c.TLSSelfSigned; dir != "" {
 		need("writable", dir, func() error {
-			if info, err := files.Stat(p.at(dir)); err == nil && !info.IsDir() {
+			if info, err := files.Stat(dir); err == nil && !info.IsDir() {
 				return exit.Usagef(c.option("tls-self-signed", "DIR")+
 					", in which gophd makes NAME.crt and NAME.key for each name of a host",
 					"%s: %s is no directory", c.option("tls-self-signed"), dir)
 			}
 			missing := func(name string) bool {
-				_, made := keypair.Made(p.at(dir), name)
+				_, made := keypair.Made(dir, name)
 				return !made
 			}
 			if !slices.ContainsFunc(c.hostNames(c.server.Host), missing) {
 				return nil
 			}
-			return c.writable(p, "tls-self-signed", dir, p.existing(dir), "/var/lib/gophd") // it makes the directory, too
+			return c.writable("tls-self-signed", dir, existing(dir), "/var/lib/gophd") // it makes the directory, too
 		})
 	}
 	if name := c.AccessLog; name != "" && !strings.HasPrefix(name, "/dev/") {
 		need("writable", name, func() error {
 			const usual = "/var/log/gophd/access.log"
-			info, err := files.Stat(p.at(name))
+			info, err := files.Stat(name)
 			switch {
 			case err == nil && info.IsDir():
 				return exit.Usagef(c.option("access-log", filepath.Join(name, "access.log")),
 					"%s: %s is a directory", c.option("access-log"), name)
 			case err == nil:
-				return c.writable(p, "access-log", name, name, usual)
+				return c.writable("access-log", name, name, usual)
 			}
-			return c.writable(p, "access-log", name, filepath.Dir(name), usual)
+			return c.writable("access-log", name, filepath.Dir(name), usual)
 		})
 	}
 	if dir := c.SearchDir; dir != "" && c.Search {
 		need("writable", dir, func() error {
-			return c.writable(p, "search-dir", dir, dir, "/var/lib/gophd")
+			return c.writable("search-dir", dir, dir, "/var/lib/gophd")
 		})
 	}
 	for _, rule := range c.programs {
 		socket := rule.Client.Socket
 		if rule.Fixed() {
 			warn("programs", socket, func() error {
-				if _, err := files.Stat(p.at(socket)); err != nil {
+				if _, err := files.Stat(socket); err != nil {
 					return exit.Usagef("start the program that makes this socket; until then visitors read that it does not answer", "no program listens for %s: %s is not there", c.option("fastcgi", rule.Selector()), socket)
 				}
 				return nil
@@ -222,7 +210,7 @@ func (c *Settings) Preconditions(machine string) (all []Precondition) {
 // test tests the preconditions of a start and returns the failures: the first, or all. It logs
 // failures that are only warnings.
 func (d *daemon) test(all bool) (failures Failures) {
-	for _, p := range d.conf.Preconditions("") {
+	for _, p := range d.conf.Preconditions() {
 		err := p.Test()
 		switch {
 		case err != nil && p.Warn:
@@ -272,27 +260,27 @@ func (c *Settings) change(err error, command, flag, value string) *exit.CommandE
 }
 
 // served reports why a directory cannot be served.
-func (c *Settings) served(p place, d servedDir) error {
-	info, err := files.Stat(p.at(d.path))
+func (c *Settings) served(d servedDir) error {
+	info, err := files.Stat(d.path)
 	if err == nil && !info.IsDir() {
 		err = syscall.ENOTDIR
 	}
 	if err == nil {
-		err = p.may(d.path, sandbox.MayRead|sandbox.MayEnter)
+		err = may(c.as(), d.path, sandbox.MayRead|sandbox.MayEnter)
 	}
 	what := d.option
 	if d.flag == "root" {
 		what = "opening the content tree: " + d.path
 	}
 	switch {
-	case err != nil && p.hidden(d.path):
+	case err != nil && hidden(d.path):
 		return mend(exit.Usage, systemd.Activate("root"), "%s: the unit hides %s", what, d.path)
 	case err != nil && d.flag == "root" && strings.HasPrefix(d.path, "~"):
 		root := filepath.Join("/srv", strings.TrimLeft(d.path, "~/")) // a service has no shell, and its account no home
 		return c.change(fmt.Errorf("%s: %w", what, diag.Cause(err)),
 			diag.Command("gophd", "init", "--", root), d.flag, root)
 	case err != nil:
-		return exit.Directory(c.option(d.flag), d.path, p.account,
+		return exit.Directory(c.option(d.flag), d.path, c.as(),
 			fmt.Errorf("%s: %w", what, diag.Cause(err)))
 	}
 	return nil
@@ -300,13 +288,13 @@ func (c *Settings) served(p place, d servedDir) error {
 
 // writable reports why the server cannot write to a file or into a directory. The unit permits
 // usual.
-func (c *Settings) writable(p place, name, value, path, usual string) error {
-	err := p.may(path, sandbox.MayWrite)
+func (c *Settings) writable(name, value, path, usual string) error {
+	err := may(c.as(), path, sandbox.MayWrite)
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("%s: writing to %s: %w", c.option(name, value), path, err)
-	own := p.owner()
+	own := c.owner()
 	switch dir := filepath.Dir(usual); {
 	case systemd.InUnit() && !strings.HasPrefix(path, dir):
 		e := c.change(err, "", name, usual)
@@ -330,11 +318,11 @@ func (c *Settings) writable(p place, name, value, path, usual string) error {
 
 // readablePair reports why a certificate or its key cannot be read. Root reads them before it
 // becomes the account.
-func (c *Settings) readablePair(p place, f keypair.CertKey) error {
+func (c *Settings) readablePair(f keypair.CertKey) error {
 	const handed = "/run/credentials/gophd.service/gophd"
 	e := &exit.CommandError{Status: exit.Usage, Set: c.ownPair()}
 	for _, name := range []string{f.Cert, f.Key} {
-		err := place{machine: p.machine}.may(name, sandbox.MayRead)
+		err := may(nil, name, sandbox.MayRead)
 		if err == nil {
 			continue
 		}
@@ -355,12 +343,12 @@ func (c *Settings) readablePair(p place, f keypair.CertKey) error {
 		default:
 			e.Status, e.Set = exit.Failure, nil
 			e.Hint = "the user that starts gophd must be able to read it"
-			e.Mend = diag.Command("chgrp", p.owner(), "--", f.Cert, f.Key) + " && " +
+			e.Mend = diag.Command("chgrp", c.owner(), "--", f.Cert, f.Key) + " && " +
 				diag.Command("chmod", "g+r", "--", f.Cert, f.Key)
 		}
 		return e
 	}
-	e.Err = new(keypair.Certificates).Add(keypair.CertKey{Cert: p.at(f.Cert), Key: p.at(f.Key)})
+	e.Err = new(keypair.Certificates).Add(keypair.CertKey{Cert: f.Cert, Key: f.Key})
 	if e.Err == nil {
 		return nil
 	}
@@ -388,9 +376,9 @@ func (c *Settings) privateDirs(state string) []string {
 
 // ownersSeen refuses -users where the kernel shows several owners as one, as with
 // PrivateUsers=yes of systemd: a link to another user's directory would seem to be the user's own.
-func (c *Settings) ownersSeen(p place) error {
+func (c *Settings) ownersSeen() error {
 	from := c.site.UsersMinUID
-	text, err := files.ReadFile(p.at("/proc/self/uid_map"), 1<<20)
+	text, err := files.ReadFile("/proc/self/uid_map", 1<<20)
 	last := max(from, maxUserUID)
 	if err != nil || covers(string(text), from, last) {
 		return nil
@@ -427,12 +415,11 @@ func covers(uidMap string, first, last int) bool {
 }
 
 // homesSeen reports why no home is visible, as with ProtectHome=yes of systemd.
-func (c *Settings) homesSeen(p place) error {
-	homes, _ := c.userDirs(p)
-	at := p.at(homes)
-	list, err := files.List(at)
+func (c *Settings) homesSeen() error {
+	homes, _ := c.userDirs()
+	list, err := files.List(homes)
 	if err == nil {
-		err = p.may(homes, sandbox.MayRead|sandbox.MayEnter)
+		err = may(c.as(), homes, sandbox.MayRead|sandbox.MayEnter)
 	}
 	if err == nil && len(list) > 0 {
 		return nil
@@ -446,9 +433,9 @@ func (c *Settings) homesSeen(p place) error {
 	if err != nil {
 		why = diag.Cause(err).Error()
 	}
-	_, above := files.Stat(filepath.Dir(at))
+	_, above := files.Stat(filepath.Dir(homes))
 	switch inHome := filepath.Dir(homes) != "/"; {
-	case p.hidden(homes) && (!inHome || above != nil):
+	case hidden(homes) && (!inHome || above != nil):
 		e.Mend = systemd.Activate("users")
 		e.Hint = "the unit forbids it: " + e.Mend
 	case errors.Is(err, fs.ErrPermission):
@@ -461,15 +448,15 @@ func (c *Settings) homesSeen(p place) error {
 
 // userDirs returns the directory of homes in -users, and directories elsewhere that users have
 // linked from there.
-func (f *Flags) userDirs(p place) (homes string, links []string) {
+func (f *Flags) userDirs() (homes string, links []string) {
 	homes, _, _ = strings.Cut(f.Users, "/*")
 	homes = cmp.Or(filepath.Clean(homes), "/")
-	list, _ := files.List(p.at(homes))
+	list, _ := files.List(homes)
 	for _, pattern := range f.userPatterns() {
 		_, below, _ := strings.Cut(pattern, "/*")
 		for _, e := range list {
-			real, err := files.RealPath(filepath.Join(p.at(homes), e.Name(), below))
-			if err != nil || strings.HasPrefix(real, strings.TrimSuffix(p.at(homes), "/")+"/") ||
+			real, err := files.RealPath(filepath.Join(homes, e.Name(), below))
+			if err != nil || strings.HasPrefix(real, strings.TrimSuffix(homes, "/")+"/") ||
 				slices.Contains(links, real) {
 				continue
 			}

@@ -75,7 +75,7 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 		}
 	}
 	if d.conf.Users != "" {
-		homes, links := d.conf.userDirs(place{})
+		homes, links := d.conf.userDirs()
 		read = append(append(read, homes), links...)
 		d.log.Info("the sandbox shows all homes, so that new users appear", "directory", homes,
 			"links", len(links))
@@ -90,7 +90,7 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 	}
 	var connect []string
 	for _, rule := range d.conf.programs { // a restart of the program makes the socket again, and its directory
-		connect = append(connect, place{}.existing(filepath.Dir(rule.Client.Socket)))
+		connect = append(connect, existing(filepath.Dir(rule.Client.Socket)))
 	}
 	var keep []string
 	if s := d.conf.search; s != nil && s.SearchDir != "" {

@@ -47,7 +47,7 @@ type Doctor struct {
 	Out  io.Writer
 	Err  io.Writer // is shown how far it is, if it is a terminal
 
-	// Machine is the root of the machine to examine. If "", this machine's.
+	// Machine is the directory of the system's own files: settings, units, processes. If "", /.
 	Machine string
 	// Command runs a program of the machine. If nil, exec does.
 	Command func(ctx context.Context, words ...string) ([]byte, error)
@@ -254,11 +254,8 @@ func (d *Doctor) command(ctx context.Context, words ...string) ([]byte, error) {
 	return exec.CommandContext(ctx, words[0], words[1:]...).Output() // #nosec G204: programs of systemd
 }
 
-// onMachine returns the path here of an absolute path of the examined machine.
+// onMachine returns the path of a file of the system.
 func (d *Doctor) onMachine(name string) string {
-	if d.Machine == "" || !filepath.IsAbs(name) {
-		return name
-	}
 	return filepath.Join(d.Machine, name)
 }
 

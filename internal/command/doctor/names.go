@@ -99,7 +99,7 @@ func (x *examination) certificates(ctx context.Context) {
 		file := pair.Cert
 		pair.Cert = x.source(pair.Cert)
 		pair.Key = x.source(pair.Key)
-		loaded, err := tls.LoadX509KeyPair(x.onMachine(pair.Cert), x.onMachine(pair.Key))
+		loaded, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
 		switch {
 		case err == nil:
 			certs = append(certs, loaded.Leaf)
@@ -204,5 +204,5 @@ func (x *examination) source(file string) string {
 			return at
 		}
 	}
-	return path.Join("/etc/credstore", name)
+	return x.onMachine(path.Join("/etc/credstore", name))
 }

@@ -59,7 +59,7 @@ func (x *examination) preconditions() {
 			Restart: x.managed(),
 		})
 	}
-	for _, p := range settings.Preconditions(x.Machine) {
+	for _, p := range settings.Preconditions() {
 		x.enter(p.Name)
 		err := p.Test()
 		var e *exit.CommandError
@@ -100,10 +100,6 @@ func (x *examination) tree(ctx context.Context) {
 			return
 		}
 	}
-	conf.Users, conf.Capsules = x.onMachine(conf.Users), x.onMachine(conf.Capsules)
-	for name, dir := range conf.Mounts {
-		conf.Mounts[name] = x.onMachine(dir)
-	}
 	o := check.Options{
 		Progress:  x.Err,
 		Site:      conf,
@@ -112,11 +108,8 @@ func (x *examination) tree(ctx context.Context) {
 		Search:    x.flags.Search,
 		RootHomes: true,
 	}
-	_, err = check.Examine(ctx, x.onMachine(x.flags.Root), o,
-		func(found *check.Outcome, v *site.View, at func(label string) string) {
-			path := func(label string) string {
-				return "/" + strings.TrimPrefix(strings.TrimPrefix(at(label), x.Machine), "/")
-			}
+	_, err = check.Examine(ctx, x.flags.Root, o,
+		func(found *check.Outcome, v *site.View, path func(label string) string) {
 			x.annotations(v, path)
 			x.content(found, path)
 			for _, name := range v.Trees() {
@@ -213,10 +206,10 @@ func (x *examination) annotations(v *site.View, path func(label string) string) 
 		case r.Code == policy.CodeNotRead:
 			command = diag.Command("mv", "--", file, filepath.Join(dir, ".robots"))
 		case r.Code == policy.CodeUnreadable &&
-			self.Access(x.onMachine(dir), sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
+			self.Access(dir, sandbox.MayRead|sandbox.MayEnter) != nil: // the check of content names the directory
 		case r.Code == policy.CodeUnreadable:
 			command = diag.Command("chmod", "o+rX", "--", file)
-			if info, err := os.Lstat(x.onMachine(file)); err == nil &&
+			if info, err := os.Lstat(file); err == nil &&
 				info.Mode()&fs.ModeSymlink != 0 {
 				command = diag.Command("rm", "--", file) // chmod would open what the link leads to
 			}
@@ -245,9 +238,7 @@ func (x *examination) content(found *check.Outcome, path func(label string) stri
 	note := ""
 	for _, d := range found.Findings {
 		file := path(d.File)
-		message := strings.ReplaceAll(strings.Replace(d.Message, "this user",
-			"the account of the server", 1), x.Machine, "")
-		mend := strings.ReplaceAll(d.Hint, x.Machine, "")
+		message := strings.Replace(d.Message, "this user", "the account of the server", 1)
 		home, ofGemini := strings.CutPrefix(d.File, "gemini=")
 		pattern := x.flags.Users
 		if ofGemini {
@@ -260,12 +251,12 @@ func (x *examination) content(found *check.Outcome, path func(label string) stri
 			x.fault(move,
 				"everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)
 		case d.Code != check.CodeRead:
-		case d.Hint == "" || self.Access(x.onMachine(file), sandbox.MayRead|sandbox.MayEnter) == nil: // about files in it, which may be closed on purpose
+		case d.Hint == "" || self.Access(file, sandbox.MayRead|sandbox.MayEnter) == nil: // about files in it, which may be closed on purpose
 			note = "; " + file + ": " + message
 		case isHome && !strings.Contains(user, "/"):
-			x.sight.Homes[strings.Replace(pattern, "*", user, 1)] = Finding{Type: mend, Text: message}
+			x.sight.Homes[strings.Replace(pattern, "*", user, 1)] = Finding{Type: d.Hint, Text: message}
 		default:
-			x.fault(mend, "%s: %s", file, message)
+			x.fault(d.Hint, "%s: %s", file, message)
 		}
 	}
 	if x.none() {
@@ -324,7 +315,7 @@ func (x *examination) homes(context.Context) {
 		return
 	}
 	for _, dir := range slices.Sorted(maps.Keys(x.sight.Homes)) {
-		if _, err := os.Stat(x.onMachine(dir)); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			x.add(x.sight.Homes[dir])
 		}
 	}
