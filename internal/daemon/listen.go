@@ -122,6 +122,23 @@ func withPort(addr, port string) string {
 	return net.JoinHostPort(strings.Trim(addr, "[]"), port)
 }
 
+// An Address is one that a flag names, with a port.
+type Address struct{ Flag, Addr string }
+
+// Addresses returns where the flags make a daemon listen.
+func (f *Flags) Addresses() (all []Address) {
+	for _, p := range protocols {
+		for _, addr := range p.addrs(f) {
+			addr, _, _ = strings.Cut(addr, "=")
+			all = append(all, Address{p.flag, withPort(addr, p.port)})
+		}
+	}
+	if f.Metrics != "" {
+		all = append(all, Address{"metrics", f.Metrics})
+	}
+	return all
+}
+
 // isPort reports whether a port, a number or a name, is valid.
 func isPort(port string) bool {
 	_, err := net.LookupPort("tcp", port)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/process/systemd"
 	"github.com/gophd/gophd/internal/search"
 )
 
@@ -75,7 +76,7 @@ func (c *Settings) outside(o ownFile, trees servedDirs) error {
 		c.option(o.flag), o.path, tree)
 
 	// Choose a directory that no flag serves.
-	candidates := c.privateDirs(o.state)
+	candidates := c.PrivateDirs(o.state, systemd.InUnit())
 	to := candidates[0]
 	for _, dir := range candidates {
 		if trees.holding(dir) == "" {

@@ -320,7 +320,7 @@ func (c *Settings) writable(name, value, path, usual string) error {
 // becomes the account.
 func (c *Settings) readablePair(f keypair.CertKey) error {
 	const handed = "/run/credentials/gophd.service/gophd"
-	e := &exit.CommandError{Status: exit.Usage, Set: c.ownPair()}
+	e := &exit.CommandError{Status: exit.Usage, Set: c.OwnPair(systemd.InUnit())}
 	for _, name := range []string{f.Cert, f.Key} {
 		err := may(nil, name, sandbox.MayRead)
 		if err == nil {
@@ -356,19 +356,20 @@ func (c *Settings) readablePair(f keypair.CertKey) error {
 	return e
 }
 
-// ownPair returns the options of certificates that gophd makes, in place of others.
-func (c *Settings) ownPair() map[string]string {
+// OwnPair returns the options of certificates that gophd makes, in place of others.
+func (f *Flags) OwnPair(service bool) map[string]string {
 	return map[string]string{
 		"tls-cert":        "",
 		"tls-key":         "",
-		"tls-self-signed": c.privateDirs("/var/lib/gophd")[0],
+		"tls-self-signed": f.PrivateDirs("/var/lib/gophd", service)[0],
 	}
 }
 
-// privateDirs returns directories for files that must not be served, the best first.
-func (c *Settings) privateDirs(state string) []string {
-	dirs := []string{realPath(c.Root) + "-private", state}
-	if systemd.InUnit() {
+// PrivateDirs returns directories for files that must not be served, the best first: state is
+// that of a service.
+func (f *Flags) PrivateDirs(state string, service bool) []string {
+	dirs := []string{realPath(f.Root) + "-private", state}
+	if service {
 		slices.Reverse(dirs)
 	}
 	return dirs

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -10,13 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
-	"github.com/gophd/gophd/selector"
+	"github.com/gophd/gophd/internal/daemon"
 )
 
 const (
@@ -51,6 +49,11 @@ func send(ctx context.Context, dialer ask.Dialer, addr string, secure bool,
 		err = fmt.Errorf("asking %s: the reply is empty", addr)
 	}
 	return body, err
+}
+
+// insecure makes connections whose certificate is not verified: another check compares it.
+func insecure(name string) ask.Dialer {
+	return ask.Dialer{TLS: &tls.Config{ServerName: name, InsecureSkipVerify: true}} // #nosec G402: see above
 }
 
 // robots reports whether the server has the robots.txt and the tree that are examined.
@@ -118,42 +121,18 @@ func withoutSitemaps(text []byte) string {
 	return kept.String()
 }
 
-// A front is a protocol and where it listens. It is named as its flag.
-type front struct{ name, addr string }
-
-// listenFlags are the addresses that flags name.
-func (x *examination) listenFlags() (all []front) {
-	for _, f := range []struct {
-		name  string
-		addrs []string
-	}{
-		{"listen", x.flags.Listen},
-		{"metrics", strings.Fields(x.flags.Metrics)},
-		{"finger", x.flags.Finger},
-		{"gemini", x.flags.Gemini},
-		{"nex", x.flags.Nex},
-		{"spartan", x.flags.Spartan},
-	} {
-		for _, addr := range f.addrs {
-			all = append(all, front{f.name, addr})
-		}
-	}
-	return all
-}
-
 // fronts requests the start over each protocol that a flag or an enabled socket names.
 func (x *examination) fronts(ctx context.Context) {
-	list := x.listenFlags()
+	list := x.flags.Addresses()
 	for _, name := range unitNames[2:] {
 		unit := x.units[name]
 		if addr, _, ok := strings.Cut(unit["Listen"], " ("); ok &&
 			unit["UnitFileState"] == "enabled" {
 			name = strings.TrimSuffix(strings.TrimPrefix(name, "gophd-"), ".socket")
-			list = append(list, front{name, addr})
+			list = append(list, daemon.Address{Flag: name, Addr: addr})
 		}
 	}
 	host := cmp.Or(x.flags.Host, "localhost")
-	dialer := ask.Dialer{TLS: &tls.Config{ServerName: host, InsecureSkipVerify: true}} // #nosec G402: the check of certificates compares it
 	requests := map[string]string{
 		"gemini":  "gemini://" + host + "/\r\n",
 		"spartan": host + " / 0\r\n",
@@ -161,7 +140,7 @@ func (x *examination) fronts(ctx context.Context) {
 		"finger":  "\r\n",
 	}
 	for _, f := range list {
-		request := requests[f.name]
+		request := requests[f.Flag]
 		if request == "" {
 			continue
 		}
@@ -169,17 +148,17 @@ func (x *examination) fronts(ctx context.Context) {
 			x.unknown("%s", why)
 			return
 		}
-		addr := x.reached(f.addr, strconv.Itoa(selector.PortOf(f.name)))
-		body, err := send(ctx, dialer, addr, f.name == "gemini", request)
+		addr := x.reached(f.Addr)
+		body, err := send(ctx, insecure(host), addr, f.Flag == "gemini", request)
 		line, _, _ := bytes.Cut(body, []byte("\r\n"))
-		hasStatus := f.name == "gemini" || f.name == "spartan"
+		hasStatus := f.Flag == "gemini" || f.Flag == "spartan"
 		switch {
 		case err != nil:
-			x.restarted("", "%s://%s: %v", f.name, addr, err)
+			x.restarted("", "%s://%s: %v", f.Flag, addr, err)
 		case hasStatus && body[0] != '2':
-			x.restarted("", "%s://%s: the reply is %q", f.name, addr, line)
+			x.restarted("", "%s://%s: the reply is %q", f.Flag, addr, line)
 		default:
-			x.ok("%s://%s answers", f.name, addr)
+			x.ok("%s://%s answers", f.Flag, addr)
 		}
 	}
 }
@@ -195,18 +174,18 @@ func (x *examination) noindex(ctx context.Context) {
 		sel := cmp.Or(p.Selector, "/")
 		head := &http.Request{
 			Method: http.MethodHead,
-			URL:    &url.URL{Path: sel},
-			Host:   cmp.Or(x.flags.Host, x.at[0]),
+			URL: &url.URL{
+				Scheme: "http",
+				Host:   x.at[0],
+				Path:   sel,
+			},
+			Host:   x.flags.Host,
 			Header: http.Header{"Accept": {"text/html"}},
 			Close:  true,
 		}
-		var request strings.Builder
-		_ = head.Write(&request)
-		reply, err := send(ctx, ask.Dialer{}, x.at[0], false, request.String())
-		var r *http.Response
-		if err == nil {
-			r, err = http.ReadResponse(bufio.NewReader(bytes.NewReader(reply)), head)
-		}
+		ctx, cancel := context.WithTimeout(ctx, askTimeout)
+		r, err := new(http.Transport).RoundTrip(head.WithContext(ctx))
+		cancel()
 		if err != nil {
 			x.restarted("", "no page at %s: %v", sel, err)
 			return

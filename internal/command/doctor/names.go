@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/diag"
-	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/internal/process/keypair"
 )
 
@@ -64,14 +63,10 @@ func (x *examination) hostName(ctx context.Context) {
 		wrong = fmt.Sprintf("menus call this host %s, which is another machine: %s", name, addrs[0])
 	}
 	if wrong != "" {
-		command := diag.Command("gophd", "-host", "NAME")
-		if x.Settings == nil {
-			command = diag.Command("echo", "GOPHD_HOST=NAME") + " >>" + settingsFile
-		}
 		x.add(Finding{
-			Type:    command,
+			Type:    x.set(map[string]string{"host": "NAME"}),
 			Text:    wrong + "; NAME is the one by which others know this machine",
-			Restart: x.Settings == nil,
+			Restart: x.managed(),
 		})
 	}
 }
@@ -93,7 +88,7 @@ func (x *examination) certificates(ctx context.Context) {
 		}
 	}
 	var certs []*x509.Certificate
-	command := x.set(x.ownPair())
+	command := x.set(x.flags.OwnPair(x.managed()))
 	faults := x.faults
 	for _, pair := range pairs {
 		file := pair.Cert
@@ -184,8 +179,7 @@ func (x *examination) certificate(ctx context.Context, cert *x509.Certificate,
 func (x *examination) shown(ctx context.Context, name string) (cert []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	dialer := ask.Dialer{TLS: &tls.Config{ServerName: name, InsecureSkipVerify: true}} // #nosec G402: it is compared with the file
-	conn, err := dialer.Connect(ctx, x.at[0], true)
+	conn, err := insecure(name).Connect(ctx, x.at[0], true)
 	if err != nil {
 		return nil, err
 	}

@@ -25,16 +25,17 @@ func (x *examination) addresses() (all []string) {
 			listen = append(listen, addr)
 		}
 	}
-	for _, addr := range x.flags.Listen {
-		addr, _, _ = strings.Cut(addr, "=")
-		listen = append(listen, addr)
+	for _, a := range x.flags.Addresses() {
+		if a.Flag == "listen" {
+			listen = append(listen, a.Addr)
+		}
 	}
 	if len(listen) == 0 {
-		listen = []string{"70"}
+		listen = []string{":70"}
 	}
 	for _, addr := range listen {
 		if !strings.HasPrefix(addr, "/") {
-			all = append(all, x.reached(addr, "70"))
+			all = append(all, x.reached(addr))
 		}
 	}
 	return all
@@ -47,13 +48,8 @@ func portOf(addr string) string {
 
 // reached is where this machine reaches an address that something listens at: in place of all
 // addresses, the one that others are most likely to reach.
-func (x *examination) reached(addr, port string) string {
-	host, given, err := net.SplitHostPort(addr)
-	if _, number := strconv.Atoi(addr); number == nil {
-		host, given = "", addr
-	} else if err != nil {
-		host, given = strings.Trim(addr, "[]"), port
-	}
+func (x *examination) reached(addr string) string {
+	host, port, _ := net.SplitHostPort(addr)
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 		for _, a := range x.Addrs {
@@ -63,7 +59,7 @@ func (x *examination) reached(addr, port string) string {
 		}
 		host = best.String()
 	}
-	return net.JoinHostPort(host, given)
+	return net.JoinHostPort(host, port)
 }
 
 // port reports which processes listen on the ports of the server.

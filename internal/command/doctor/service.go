@@ -371,22 +371,22 @@ func (x *examination) allowed(context.Context) {
 	if !x.underSystemd() {
 		return
 	}
-	for _, f := range x.listenFlags() {
+	for _, f := range x.flags.Addresses() {
 		if !x.unit().yes("PrivateNetwork") {
 			break
 		}
-		command, instead := systemd.Activate(f.name), ""
-		if f.name != "listen" && f.name != "metrics" {
-			socket := "gophd-" + f.name + ".socket"
+		command, instead := systemd.Activate(f.Flag), ""
+		if f.Flag != "listen" && f.Flag != "metrics" {
+			socket := "gophd-" + f.Flag + ".socket"
 			instead = ": " + socket + " does"
-			command = then(x.sed("s/^"+daemon.Variable(f.name)+"=/#&/"),
+			command = then(x.sed("s/^"+daemon.Variable(f.Flag)+"=/#&/"),
 				systemctl("enable", socket),
 				systemctl("stop", "gophd.socket", "gophd.service"),
 				systemctl("start", socket, "gophd.socket", "gophd.service"))
 		}
 		x.fault(command,
 			"the unit has no network of its own, so gophd cannot listen at %s (-%s)%s",
-			f.addr, f.name, instead)
+			f.Addr, f.Flag, instead)
 	}
 	if x.none() {
 		x.ok("the unit allows what the settings require")

@@ -155,28 +155,6 @@ func (x *examination) set(values map[string]string) string {
 	return diag.Command(append(words, args...)...)
 }
 
-// ownPair returns the options of certificates that gophd makes, in place of others.
-func (x *examination) ownPair() map[string]string {
-	dir := "/var/lib/gophd"
-	if !x.managed() {
-		dir = x.private()
-	}
-	return map[string]string{
-		"tls-cert":        "",
-		"tls-key":         "",
-		"tls-self-signed": dir,
-	}
-}
-
-// private is a directory beside the root, for what must not be served.
-func (x *examination) private() string {
-	root := x.flags.Root
-	if abs, err := filepath.Abs(root); err == nil {
-		root = abs
-	}
-	return root + "-private"
-}
-
 // starts is the command that makes a socket: of the unit that has it, if there is one.
 func (x *examination) starts(socket string) string {
 	for _, dir := range []string{"/etc/systemd/system", "/usr/local/lib/systemd/system",
@@ -246,8 +224,9 @@ func (x *examination) content(found *check.Outcome, path func(label string) stri
 		}
 		switch user, isHome := strings.CutPrefix(home, "~"); {
 		case d.Code == check.CodeKey:
-			move := then(diag.Command("mkdir", "-p", "-m", "700", "--", x.private()),
-				diag.Command("mv", "--", file, x.private()))
+			private := x.flags.PrivateDirs("", false)[0]
+			move := then(diag.Command("mkdir", "-p", "-m", "700", "--", private),
+				diag.Command("mv", "--", file, private))
 			x.fault(move,
 				"everybody can fetch %s, which contains a private key: move it out of the tree, and replace the key", d.File)
 		case d.Code != check.CodeRead:
