@@ -26,7 +26,7 @@ type old struct {
 	refuses func(n int) string // if not nil, the reply to the n-th request, or "" for the true one
 }
 
-func oldServer(t *testing.T, replies map[string]string) *old {
+func oldServer(t *testing.T, replies tree) *old {
 	t.Helper()
 	o := &old{}
 	o.addr = treetest.Conns(t, func(conn net.Conn) {
@@ -58,7 +58,7 @@ func (o *old) requests() []string {
 }
 
 // compared returns what the user's own server and gophd answer otherwise.
-func compared(t *testing.T, server *old, files map[string]string) *Outcome {
+func compared(t *testing.T, server *old, files tree) *Outcome {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
@@ -78,7 +78,7 @@ func TestAgainstForms(t *testing.T) {
 	}{
 		// Old links with escapes and "." lead to the same; what fails on both servers is no
 		// difference, whatever the old one sends in place of an error item. Feeds are each server's own.
-		"links": {map[string]string{
+		"links": {tree{
 			"":                              "0Blank\t/d/a#040b.txtHERE0Dot\t/d/./c.txtHERE1Top\t/d/../HERE0Text\t/none.txtHEREgPicture\t/none.gifHERE0Real\t/real.txtHERE0Up\t/../xHEREhBare\t/https://gophd.example/HERE0Feed\t/d/feed.xmlHERE.\r\n",
 			"/d/feed.xml":                   "a feed",
 			"/d/a#040b.txt":                 "ab\n",
@@ -88,13 +88,13 @@ func TestAgainstForms(t *testing.T) {
 			"/none.gif":                     picture,
 			"/gophd-check-no-such-name.gif": picture,
 			"/real.txt":                     "Error: this is\nthe title of a text.\n",
-		}, map[string]string{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n1Top\t/\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n0Up\t/../x\nhBare\thttps://gophd.example/\n0Feed\td/feed.xml\n",
+		}, tree{"gophermap": "0Blank\t/d/a b.txt\n0Dot\td/c.txt\n1Top\t/\n0Text\tnone.txt\ngPicture\tnone.gif\n0Real\treal.txt\n0Up\t/../x\nhBare\thttps://gophd.example/\n0Feed\td/feed.xml\n",
 			"d/a b.txt": "ab\n", "d/c.txt": "c\n",
 			"d/2026-01-02-x.txt": "x"}, 9, "AGAINST-GONE real.txt, AGAINST-TEXT d/feed.xml"},
 
 		// A server that calls itself by another name than the one in the URL: its links are
 		// followed, and an empty tree loses all of them.
-		"a name of its own": {map[string]string{
+		"a name of its own": {tree{
 			"":            "0Y\t/y.txtOWN1Docs\t/docs/OWN1Far\t/\tfar.example\t70\r\n.\r\n",
 			"/y.txt":      "y\n",
 			"/docs/":      "0X\t/docs/x.txtOWN.\r\n",
@@ -102,15 +102,15 @@ func TestAgainstForms(t *testing.T) {
 		}, nil, 4, "AGAINST-GONE docs, AGAINST-GONE docs/x.txt, AGAINST-GONE y.txt, CHECK-HOST ."},
 
 		// A server that sends nothing for an empty map has answered.
-		"empty": {map[string]string{"": "1Maths\t/mathsHERE0Text\t/text.txtHERE.\r\n", "/maths": "",
+		"empty": {tree{"": "1Maths\t/mathsHERE0Text\t/text.txtHERE.\r\n", "/maths": "",
 			"/text.txt": ""},
-			map[string]string{"gophermap": "1Maths\tmaths\n0Text\ttext.txt\n",
+			tree{"gophermap": "1Maths\tmaths\n0Text\ttext.txt\n",
 				"maths/gophermap": "", "text.txt": ""}, 3, ""},
 
 		// A text that begins like an error item is compared as a text.
-		"texts": {map[string]string{"": "0Fruit\t/fruit.txtHERE0More\t/more.txtHERE.\r\n",
+		"texts": {tree{"": "0Fruit\t/fruit.txtHERE0More\t/more.txtHERE.\r\n",
 			"/fruit.txt": "3 apples\t5\n4 pears\t6\n", "/more.txt": "3 apples\t5\n"},
-			map[string]string{"gophermap": "0Fruit\tfruit.txt\n0More\tmore.txt\n",
+			tree{"gophermap": "0Fruit\tfruit.txt\n0More\tmore.txt\n",
 				"fruit.txt": "3 apples\t5\n9 plums\t1\n",
 				"more.txt":  "3 apples\t5\n"}, 3, "AGAINST-TEXT fruit.txt"},
 	} {
@@ -130,7 +130,7 @@ func TestAgainstForms(t *testing.T) {
 
 // Every difference from a running server is found, once, and nothing else.
 func TestAgainst(t *testing.T) {
-	server := oldServer(t, map[string]string{
+	server := oldServer(t, tree{
 		"":           "iHi\t\tx\t1\r\n0A\t/a.txt\told.example\t70\r\n0Gone\t/gone.txtHERE0Other\t/other.txtHERE1D\t/d/HERE1Prog\t/p/\told.example\t70\r\n1X\t/private/HERE1Far\t/\tfar.example\t70\r\n.\r\n",
 		"/a.txt":     "a.\r\n",
 		"/gone.txt":  "gone\n",
@@ -143,7 +143,7 @@ func TestAgainst(t *testing.T) {
 		"robots.txt": "User-agent: *\nDisallow: /private/\n",
 	})
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "Hi\n0A\t/a.txt\told.example\n0Gone\tgone.txt\n0Other\tother.txt\n1D\td\n1Prog\t/p/\told.example\n1X\tprivate/\n1Far\t/\tfar.example\n",
+	write(t, dir, tree{"gophermap": "Hi\n0A\t/a.txt\told.example\n0Gone\tgone.txt\n0Other\tother.txt\n1D\td\n1Prog\t/p/\told.example\n1X\tprivate/\n1Far\t/\tfar.example\n",
 		"a.txt": "a.", "other.txt": "another\n", "d/x.txt": "x\n", "d/y.txt": "y\n",
 		"p/gophermap": "#!/bin/sh\n", "private/no": "x"})
 	against := func(o comparison) (list []string, n int) {
@@ -177,7 +177,7 @@ func TestAgainst(t *testing.T) {
 
 // TestAgainstAlone: a root that links nothing on its server shows nothing about the rest.
 func TestAgainstAlone(t *testing.T) {
-	server := oldServer(t, map[string]string{"": "iHello\t\t\t\r\n1Far\t/\tfar.example\t70\r\n1Away\t/\taway.example\t70\r\n.\r\n"})
+	server := oldServer(t, tree{"": "iHello\t\t\t\r\n1Far\t/\tfar.example\t70\r\n1Away\t/\taway.example\t70\r\n.\r\n"})
 	var out strings.Builder
 	c := &Check{Against: comparison{URL: "gopher://" + server.addr + "/", Mine: true}, Out: &out}
 	if err := c.Check(t.Context(), []string{t.TempDir()}); err == nil ||
@@ -192,14 +192,14 @@ func TestAgainstAlone(t *testing.T) {
 func TestAgainstBusy(t *testing.T) {
 	const busy = "3Too many requests: please wait\t\terror.host\t1\r\n.\r\n"
 	root := ""
-	replies := map[string]string{}
+	replies := tree{}
 	dir := t.TempDir()
 	for i := range 8 {
 		name := fmt.Sprintf("/d%d/a.txt", i)
 		root += "0A\t" + name + "HERE"
 		replies[name] = "text\n"
 	}
-	write(t, dir, map[string]string{"d3/a.txt": "text\n"})
+	write(t, dir, tree{"d3/a.txt": "text\n"})
 	replies[""] = root + ".\r\n"
 	for name, test := range map[string]struct {
 		refuses      func(n int) string // the reply to the n-th request in place of the true one
@@ -249,7 +249,7 @@ func TestAgainstKeepsNoReplies(t *testing.T) {
 	for i := range 100 {
 		root += fmt.Sprintf("0N\t/n.e%dHERE", i)
 	}
-	server := oldServer(t, map[string]string{"": root + ".\r\n"})
+	server := oldServer(t, tree{"": root + ".\r\n"})
 	server.refuses = func(n int) string {
 		if n == 1 {
 			return ""

@@ -34,115 +34,151 @@ func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 	return list, r
 }
 
+// rules parses values of -fastcgi.
+func rules(t *testing.T, texts ...string) (list []programs.Mapping) {
+	for _, text := range texts {
+		r, err := programs.ParseRule(text)
+		must(t, err)
+		list = append(list, r)
+	}
+	return list
+}
+
+// A tree is files by their names.
+type tree = map[string]string
+
+// TestTree: trees have these findings, in any order; " -> " is in front of a hint.
 func TestTree(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		files map[string]string
-		want  []string
-	}{
-		{"nothing", map[string]string{"a.txt": "a", "d/b.txt": "b",
-			"gophermap": "Hi\n0A\ta.txt\n1D\t/d\n0R\trobots.txt\n0C\t/caps.txt\nhW\tURL:https://a.example/\n*\n", "d/.hidden": "x"}, nil},
-		{"programs", map[string]string{"x.cgi": "", "cgi-bin/a": "", "cgi-bin/b": "",
-			"d/gophermap": "#!/bin/sh\n", "gophermap": "=uptime\n7S\t/cgi-bin/a?x\n"},
-			[]string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM d/gophermap:1",
-				"error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2",
-				"error MENU-PROGRAM x.cgi"}},
-		{"dead links", map[string]string{"gophermap": "0A\t/A.TXT\n1No\tno/\n0Far\t/no\th.example\n0Source\t/d/gophermap\n", "a.txt": "", "d/gophermap": "x\n", "d/inc": ""},
-			[]string{"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1",
-				"warning CHECK-NOWHERE gophermap:2"}},
-		{"feeds", map[string]string{"gophermap": "0Feed\tphlog/feed.xml\n0None\td/feed.xml\n0Denied\tno/feed.xml\n", "phlog/2026-01-02.txt": "a", "d/a.txt": "a", "no/2026-01-02.txt": "a", "no/.robots": "Disallow: /\n"},
-			[]string{"warning CHECK-NOWHERE gophermap:2", "warning CHECK-NOWHERE gophermap:3"}},
-		{"links to what is not served",
-			map[string]string{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n",
-				"prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
-			[]string{"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2",
-				"error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4",
-				"error CHECK-OUTSIDE secret.txt"}},
-		{"searches", map[string]string{"d/a.txt": "",
-			"gophermap": "7A\t/find\n7B\t/search/\n7C\t/x\th.example\t70\n7D\td\n"}, []string{"warning CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2"}},
-		{"what others run by its name",
-			map[string]string{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"},
-			[]string{"warning CHECK-SOURCE .", "warning CHECK-SOURCE d"}},
-		{"text like directives", map[string]string{"gophermap": "- one\n- two\n-----\n"},
-			[]string{"notice MENU-TEXT gophermap:1"}},
-		{"our own name", map[string]string{"a": "a", "b": "b",
-			"gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
-			[]string{"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3",
-				"notice CHECK-HOST gophermap:1"}},
-		{"forms of links", map[string]string{"a": "a", "stub": "", "m": "#!/bin/sh\n",
-			"gophermap": "0A\t/./a\n0S\t/stub\n1M\t/m\n"},
-			[]string{"error MENU-PROGRAM gophermap:3", "notice CHECK-FORM gophermap:1",
-				"notice CHECK-STUB gophermap:2"}},
-		{"a program of geomyidae's", map[string]string{"d/index.dcgi": "", "d/a.txt": "a"},
-			[]string{"error MENU-PROGRAM d/index.dcgi"}},
-		{"no hosts", map[string]string{"gophermap": "0A\t/a\th.example:70\n0B\tb h.example\t70\n0C\t/c\tlocalhost\t70\n0D\t/d\t2001:db8::1\n"},
-			[]string{"warning CHECK-HOST gophermap:1", "warning CHECK-HOST gophermap:2",
-				"warning CHECK-HOST gophermap:3", "warning CHECK-NOWHERE gophermap:3"}},
-		{"names", map[string]string{"d/a\nb": "", "d/\xff": "", "d/ok": "", `d/a\.b`: ""},
-			[]string{"error CHECK-NAME d"}},
-		{"links", map[string]string{"in": "-> d", "d/a": "", "out": "-> /etc/hostname",
-			"gone": "-> no", "d/up": "-> .."}, []string{"error CHECK-OUTSIDE out",
-			"warning CHECK-NOWHERE gone"}},
-		{"menus of other servers",
-			map[string]string{"a.gph": "[0|A|no.txt|server|port]\n",
-				"d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
-			[]string{"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1",
-				"warning CHECK-NOWHERE e/.gophermap:1"}},
-		{"pygopherd", map[string]string{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About",
-			"d/gophermap": "# a comment\n", "e/.abstract": "x"},
-			[]string{"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract",
-				"notice MENU-TEXT gophermap:3"}},
-		{"pages of Gemini", map[string]string{"index.gmi": "# Hi\n=> a.gmi A\n=> /d/ D\n=>d/b%20c.gmi B\n=> d D\n=> ./d/../a.gmi#part\n=> gone.gmi Gone\n=> /gone/ Gone\n=> gemini://far.example/x\n=> https://far.example/x\n=> mailto:a@b.example\n=> ?question\n=> #part\n```\n=> no.gmi\n```\n=> //far.example/y\n", "a.gmi": "a", "d/b c.gmi": "=> ../a.gmi\n=> a.gmi\n=> .. Up\n=>\n"},
-			[]string{"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7",
-				"warning CHECK-NOWHERE index.gmi:8"}},
-		{"a capsule under its own name",
-			map[string]string{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
-			[]string{"warning CHECK-NOWHERE index.gmi:3", "notice CHECK-HOST index.gmi:1"}},
-		{"links of the web", map[string]string{"index.html": "<a href='a.txt'>\n<!-- <a href=no.txt> --><a href=\"/gone.html\"><img src='d/p.png?x'>\n<a href=/0/a.txt><a href=\"mailto:a@b.example\"><a href='//far.example/y'><a href=#top>\n", "a.txt": "a", "d/p.png": "p",
-			"d/m.md": "[a](../a.txt)\n```\n[no](no.md)\n```\n[gone](gone.md) [far](https://far.example/x) `[no](no.md)`\n"},
-			[]string{"warning CHECK-NOWHERE d/m.md:5", "warning CHECK-NOWHERE index.html:2"}},
-		{"character sets", map[string]string{"a.txt": "Gr\xfc\xdfe aus K\xf6ln\n",
-			"b.txt": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "c.nfo": "\xc9\xcd\xcd\xcd\xbb\n",
-			"d.bin": "\xcf\xf0\xe8\xe2\xe5\xf2", "d/gophermap": "\xcf\xf0\xe8\xe2\xe5\xf2\n",
-			"e": "\xc9\xcd\xcd\xcd\xbb\n"},
-			[]string{"warning CHECK-CHARSET b.txt", "warning CHECK-CHARSET d/gophermap",
-				"warning CHECK-CHARSET e"}},
-		{"lines in another form",
-			map[string]string{"about.txt": "a", "phlog/a.txt": "a", "d/phlog/b": "b",
-				"d/gophermap": "1Phlog  phlog/\n",
-				"gophermap":   "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\nhello   there\nI drew  this\n0A  b\n1Up  /\n0About  /about.txt\n"},
-			[]string{"warning MENU-LINE d/gophermap:1", "warning MENU-LINE gophermap:1",
-				"warning CHECK-FORM gophermap:2", "warning CHECK-FORM gophermap:3",
-				"warning CHECK-NOWHERE gophermap:4", "warning CHECK-NOWHERE gophermap:5",
-				"warning MENU-LINE gophermap:10"}},
-		{"annotations", map[string]string{"d/.robots": "Dissallow: /\n",
-			"robots.txt": "Dissallow: /\n"}, []string{"error R2-MISSPELT-FIELD d/.robots:1",
-			"warning R2-MISSPELT-FIELD robots.txt:1"}},
-	} {
+	try := func(name string, o Options, files tree, want ...string) {
 		dir := t.TempDir()
-		write(t, dir, tt.files)
-		got, r := findings(t, dir, Options{})
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, strings.Join(got, "\n"),
-				strings.Join(tt.want, "\n"))
-		}
+		write(t, dir, files)
+		got, r := findings(t, dir, o)
 		lost := 0
-		for _, line := range tt.want {
-			if strings.HasPrefix(line, "error ") {
+		for i, d := range r.Findings {
+			if i < len(want) && strings.Contains(want[i], " -> ") {
+				got[i] += " -> " + d.Hint
+			}
+			if d.Severity == diag.Error {
 				lost++
 			}
 		}
-		if r.Lost != lost {
-			t.Errorf("%s: %d lost, want %d", tt.name, r.Lost, lost)
+		if !slices.Equal(got, want) || r.Lost != lost {
+			t.Errorf("%s: %d lost, got\n%s\nwant\n%s", name, r.Lost, strings.Join(got, "\n"),
+				strings.Join(want, "\n"))
 		}
 	}
+	try("nothing", Options{}, tree{"a.txt": "a", "d/b.txt": "b",
+		"gophermap": "Hi\n0A\ta.txt\n1D\t/d\n0R\trobots.txt\n0C\t/caps.txt\nhW\tURL:https://a.example/\n*\n", "d/.hidden": "x"})
+	try("programs", Options{}, tree{"x.cgi": "", "cgi-bin/a": "", "cgi-bin/b": "",
+		"d/gophermap": "#!/bin/sh\n", "gophermap": "=uptime\n7S\t/cgi-bin/a?x\n"},
+		"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM d/gophermap:1", "error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2", "error MENU-PROGRAM x.cgi")
+	try("dead links", Options{}, tree{"gophermap": "0A\t/A.TXT\n1No\tno/\n0Far\t/no\th.example\n0Source\t/d/gophermap\n", "a.txt": "", "d/gophermap": "x\n", "d/inc": ""},
+		"error CHECK-NAME gophermap:4", "warning CHECK-NOWHERE gophermap:1", "warning CHECK-NOWHERE gophermap:2")
+	try("feeds", Options{}, tree{"gophermap": "0Feed\tphlog/feed.xml\n0None\td/feed.xml\n0Denied\tno/feed.xml\n", "phlog/2026-01-02.txt": "a", "d/a.txt": "a", "no/2026-01-02.txt": "a", "no/.robots": "Disallow: /\n"},
+		"warning CHECK-NOWHERE gophermap:2", "warning CHECK-NOWHERE gophermap:3")
+	try("links to what is not served", Options{}, tree{"gophermap": "=prog\n0P\tprog\n0H\t.hidden\n0S\tsecret.txt\n",
+		"prog": "#!/bin/sh\n", ".hidden": "", "secret.txt": "-> /etc/hostname"},
+		"error MENU-PROGRAM gophermap:1", "error CHECK-NAME gophermap:2", "error CHECK-NAME gophermap:3", "error CHECK-NAME gophermap:4", "error CHECK-OUTSIDE secret.txt")
+	try("searches", Options{}, tree{"d/a.txt": "",
+		"gophermap": "7A\t/find\n7B\t/search/\n7C\t/x\th.example\t70\n7D\td\n"},
+		"warning CHECK-SEARCH gophermap:1", "warning CHECK-SEARCH gophermap:2")
+	try("what others run by its name", Options{}, tree{"a.php": "", "b.PHP": "", "d/x.pyg": "", "d/x.sh": "#!/bin/sh\n"},
+		"warning CHECK-SOURCE .", "warning CHECK-SOURCE d")
+	try("text like directives", Options{}, tree{"gophermap": "- one\n- two\n-----\n"},
+		"notice MENU-TEXT gophermap:1")
+	try("our own name", Options{}, tree{"a": "a", "b": "b",
+		"gophermap": "0A\t/a\tMe.example\t70\n0B\t/b\tme.example\n0C\t/c\tme.example\n0D\t/x\tother.example\n7E\t/cgi-bin/e\tme.example\n"},
+		"error MENU-PROGRAM gophermap:5", "warning CHECK-NOWHERE gophermap:3", "notice CHECK-HOST gophermap:1")
+	try("forms of links", Options{}, tree{"a": "a", "stub": "", "m": "#!/bin/sh\n",
+		"gophermap": "0A\t/./a\n0S\t/stub\n1M\t/m\n"},
+		"error MENU-PROGRAM gophermap:3", "notice CHECK-FORM gophermap:1", "notice CHECK-STUB gophermap:2")
+	try("a program of geomyidae's", Options{}, tree{"d/index.dcgi": "", "d/a.txt": "a"},
+		"error MENU-PROGRAM d/index.dcgi")
+	try("no hosts", Options{}, tree{"gophermap": "0A\t/a\th.example:70\n0B\tb h.example\t70\n0C\t/c\tlocalhost\t70\n0D\t/d\t2001:db8::1\n"},
+		"warning CHECK-HOST gophermap:1", "warning CHECK-HOST gophermap:2", "warning CHECK-HOST gophermap:3", "warning CHECK-NOWHERE gophermap:3")
+	try("names", Options{}, tree{"d/a\nb": "", "d/\xff": "", "d/ok": "", `d/a\.b`: ""},
+		"error CHECK-NAME d")
+	try("links", Options{}, tree{"in": "-> d", "d/a": "", "out": "-> /etc/hostname",
+		"gone": "-> no", "d/up": "-> .."},
+		"error CHECK-OUTSIDE out", "warning CHECK-NOWHERE gone")
+	try("menus of other servers", Options{}, tree{"a.gph": "[0|A|no.txt|server|port]\n",
+		"d/.names": "Name=N\nPath=./no\nType=0\n", "e/.gophermap": "0A\tno\n"},
+		"warning CHECK-NOWHERE a.gph:1", "warning CHECK-NOWHERE d/.names:1", "warning CHECK-NOWHERE e/.gophermap:1")
+	try("pygopherd", Options{}, tree{"gophermap": "Hi\n# One\n## Two\n", ".abstract": "About",
+		"d/gophermap": "# a comment\n", "e/.abstract": "x"},
+		"warning CHECK-UMN gophermap:2", "notice CHECK-UMN .abstract", "notice MENU-TEXT gophermap:3")
+	try("pages of Gemini", Options{}, tree{"index.gmi": "# Hi\n=> a.gmi A\n=> /d/ D\n=>d/b%20c.gmi B\n=> d D\n=> ./d/../a.gmi#part\n=> gone.gmi Gone\n=> /gone/ Gone\n=> gemini://far.example/x\n=> https://far.example/x\n=> mailto:a@b.example\n=> ?question\n=> #part\n```\n=> no.gmi\n```\n=> //far.example/y\n", "a.gmi": "a", "d/b c.gmi": "=> ../a.gmi\n=> a.gmi\n=> .. Up\n=>\n"},
+		"warning CHECK-NOWHERE d/b c.gmi:2", "warning CHECK-NOWHERE index.gmi:7", "warning CHECK-NOWHERE index.gmi:8")
+	try("a capsule under its own name", Options{}, tree{"index.gmi": "=> gemini://Me.example/a.gmi\n=> gemini://me.example:1965/b.gmi\n=> gopher://me.example/0/c.gmi\n", "a.gmi": "a", "b.gmi": "b"},
+		"warning CHECK-NOWHERE index.gmi:3", "notice CHECK-HOST index.gmi:1")
+	try("links of the web", Options{}, tree{"index.html": "<a href='a.txt'>\n<!-- <a href=no.txt> --><a href=\"/gone.html\"><img src='d/p.png?x'>\n<a href=/0/a.txt><a href=\"mailto:a@b.example\"><a href='//far.example/y'><a href=#top>\n", "a.txt": "a", "d/p.png": "p",
+		"d/m.md": "[a](../a.txt)\n```\n[no](no.md)\n```\n[gone](gone.md) [far](https://far.example/x) `[no](no.md)`\n"},
+		"warning CHECK-NOWHERE d/m.md:5", "warning CHECK-NOWHERE index.html:2")
+	try("character sets", Options{}, tree{"a.txt": "Gr\xfc\xdfe aus K\xf6ln\n",
+		"b.txt": "\xcf\xf0\xe8\xe2\xe5\xf2\n", "c.nfo": "\xc9\xcd\xcd\xcd\xbb\n",
+		"d.bin": "\xcf\xf0\xe8\xe2\xe5\xf2", "d/gophermap": "\xcf\xf0\xe8\xe2\xe5\xf2\n",
+		"e": "\xc9\xcd\xcd\xcd\xbb\n"},
+		"warning CHECK-CHARSET b.txt", "warning CHECK-CHARSET d/gophermap", "warning CHECK-CHARSET e")
+	const lines = "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\n"
+	try("lines in another form", Options{}, tree{"about.txt": "a", "phlog/a.txt": "a",
+		"d/about.txt": "a", "d/phlog/b": "b", "d/gophermap": lines,
+		"gophermap": lines + "hello   there\nI drew  this\n0A  b\n1Up  /\n0About  /about.txt\n"},
+		`warning MENU-LINE d/gophermap:1 -> write one TAB: "1Phlog\tphlog/"`,
+		"warning CHECK-FORM d/gophermap:2 -> write type 0",
+		"warning CHECK-FORM d/gophermap:3 -> write type 1",
+		`warning CHECK-NOWHERE d/gophermap:4 -> write "hMail\tURL:mailto:a@x"`,
+		`warning CHECK-NOWHERE d/gophermap:5 -> write "hCapsule\tURL:gemini://x/"`,
+		`warning MENU-LINE gophermap:1 -> write one TAB: "1Phlog\tphlog/"`,
+		"warning CHECK-FORM gophermap:2 -> write type 0",
+		"warning CHECK-FORM gophermap:3 -> write type 1",
+		`warning CHECK-NOWHERE gophermap:4 -> write "hMail\tURL:mailto:a@x"`,
+		`warning CHECK-NOWHERE gophermap:5 -> write "hCapsule\tURL:gemini://x/"`,
+		"warning MENU-LINE gophermap:10")
+	try("annotations", Options{}, tree{"d/.robots": "Dissallow: /\n",
+		"robots.txt": "Dissallow: /\n"},
+		"error R2-MISSPELT-FIELD d/.robots:1", "warning R2-MISSPELT-FIELD robots.txt:1")
+
+	// A link to nothing has a hint where something is called almost so.
+	names := tree{"about.txt": "", "phlog/rain": "", "PHLOG/x": "", "attic/x": "", "b": "",
+		"d.txt": "", ".hidden": "", "gophermap": "0A\t/About.TXT\n0B\t/abuot.txt\n0C\t/phlog/Rain\n0D\t/attik/x\n0E\t/phlog/rian/\n0F\t/a\n0G\t/c.md\n0H\t/phlog/snow\n0I\t/.hiden\n"}
+	try("near names", Options{}, names,
+		`warning CHECK-NOWHERE gophermap:1 -> there is "/about.txt"`,
+		`warning CHECK-NOWHERE gophermap:2 -> there is "/about.txt"`,
+		`warning CHECK-NOWHERE gophermap:3 -> there is "/phlog/rain"`,
+		`warning CHECK-NOWHERE gophermap:4 -> there is "/attic/x"`,
+		"warning CHECK-NOWHERE gophermap:5 -> ", "warning CHECK-NOWHERE gophermap:6 -> ",
+		"warning CHECK-NOWHERE gophermap:7 -> ", "warning CHECK-NOWHERE gophermap:8 -> ",
+		"warning CHECK-NOWHERE gophermap:9 -> ")
+
+	// The name of the server decides which links are checked.
+	try("another host", Options{Host: "New.Example"}, tree{"a": "", "b": "",
+		"gophermap": "0A\t/a\told.example\n0B\t/b\told.example\n0C\t/c\tnew.example\n"},
+		"warning CHECK-HOST gophermap:1", "warning CHECK-NOWHERE gophermap:3")
+
+	// Programs that -fastcgi runs are not lost; a line of the shell has the script that does the
+	// same.
+	menus := tree{"gophermap": "=figlet -f 'big' hi\n=prog\n=uptime\n",
+		"prog": "#!/bin/sh\n", "d/gophermap": "#!/bin/sh\n", "e/index.dcgi": "", "x.cgi": "",
+		"cgi-bin/y": "", "f/gophermap": "1M\tm?x\n7S\t/cgi-bin/y?z\n", "f/m": "#!/bin/sh\n"}
+	try("menus by a socket", Options{Programs: rules(t, "menus=/run/s")}, menus,
+		"error MENU-PROGRAM cgi-bin -> gophd -fastcgi /cgi-bin=SOCKET",
+		"error MENU-PROGRAM f/gophermap:1 -> gophd -fastcgi /f/m=SOCKET",
+		"error MENU-PROGRAM f/gophermap:2 -> gophd -fastcgi /cgi-bin=SOCKET",
+		`error MENU-PROGRAM gophermap:1 -> printf '%s\n' '#!/bin/sh' 'figlet -f '\''big'\'' hi' >./figlet.sh && chmod +x ./figlet.sh; write "=figlet.sh", and gophd -fastcgi menus=SOCKET runs it`,
+		`error MENU-PROGRAM gophermap:3 -> printf '%s\n' '#!/bin/sh' uptime >./uptime.sh && chmod +x ./uptime.sh; write "=uptime.sh", and gophd -fastcgi menus=SOCKET runs it`,
+		"error MENU-PROGRAM x.cgi -> gophd -fastcgi '*.cgi=SOCKET'")
+	try("menus by none", Options{}, menus, "error MENU-PROGRAM cgi-bin",
+		"error MENU-PROGRAM d/gophermap:1", "error MENU-PROGRAM e/index.dcgi",
+		"error MENU-PROGRAM f/gophermap:1", "error MENU-PROGRAM f/gophermap:2",
+		"error MENU-PROGRAM gophermap:1", "error MENU-PROGRAM gophermap:2",
+		"error MENU-PROGRAM gophermap:3", "error MENU-PROGRAM x.cgi")
 }
 
 // TestUnlinked: a file or a directory that no menu, no page and no listing links from outside is
 // named; one that any of them links is not, under whatever name.
 func TestUnlinked(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{
+	write(t, dir, tree{
 		"gophermap":  "0A\ta.txt\n1D\t/d/\n0H\t/host.txt\tme.example\n0I\t/inc/i.txt\tme.example\n0L\t/alias.txt\n=inc/menu\n-hidden.txt\nhW\tURL:gemini://me.example/url.gmi\n0P\tpage.html\n0M\tm.md\n0G\tg.gmi\n1F\tf\n0S\t/second.txt\twww.me.example\n0T\t/third.txt\twww.me.example\n",
 		"second.txt": "a", "third.txt": "a", "far/in/gophermap": "1Up\t/far/\n",
 		"a.txt": "a", "host.txt": "a", "real.txt": "a", "alias.txt": "-> real.txt",
@@ -178,7 +214,7 @@ func TestCapsulesOfUsers(t *testing.T) {
 		t.Skip("only root can give files to others")
 	}
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"root/gophermap": "0A\t/~ann/a.txt\n0B\t/~bob/b.txt\n1C\t/~ann/\n", "root/index.gmi": "=> /~ann/a.txt A\n=> /~ann/new.gmi New\n=> /~bob/b.txt B\n",
+	write(t, dir, tree{"root/gophermap": "0A\t/~ann/a.txt\n0B\t/~bob/b.txt\n1C\t/~ann/\n", "root/index.gmi": "=> /~ann/a.txt A\n=> /~ann/new.gmi New\n=> /~bob/b.txt B\n",
 		"homes/ann/public_gopher/a.txt":     "a",
 		"homes/ann/public_gopher/old.gmi":   "=> a.txt\n=> new.gmi\n",
 		"homes/bob/public_gopher/b.txt":     "b",
@@ -218,62 +254,26 @@ func TestCapsulesOfUsers(t *testing.T) {
 // TestCapsuleIsReadOnce: the links of an index.gmi, which is a menu and a page, count once.
 func TestCapsuleIsReadOnce(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"index.gmi": "=> gemini://me.example/a.gmi\n=> gemini://me.example/b.gmi\n", "a.gmi": "a", "b.gmi": "b"})
+	write(t, dir, tree{"index.gmi": "=> gemini://me.example/a.gmi\n=> gemini://me.example/b.gmi\n", "a.gmi": "a", "b.gmi": "b"})
 	_, r := findings(t, dir, Options{})
 	if len(r.Findings) != 1 || !strings.HasPrefix(r.Findings[0].Message, "2 links to me.example") {
 		t.Errorf("got %v", r.Findings)
 	}
 }
 
-// A link to nothing has a hint where something is called almost so.
-func TestNearest(t *testing.T) {
-	for link, want := range map[string]string{
-		"/About.TXT": "there is \"/about.txt\"", "/abuot.txt": "there is \"/about.txt\"",
-		"/phlog/Rain": "there is \"/phlog/rain\"", "/attik/x": "there is \"/attic/x\"",
-		"/phlog/rian/": "",
-		"/a":           "", "/c.md": "", "/phlog/snow": "", "/.hiden": "",
-	} {
-		dir := t.TempDir()
-		write(t, dir, map[string]string{"about.txt": "", "phlog/rain": "", "PHLOG/x": "",
-			"attic/x": "", "b": "", "d.txt": "", ".hidden": "", "gophermap": "0A\t" + link + "\n"})
-		_, r := findings(t, dir, Options{})
-		if len(r.Findings) != 1 || r.Findings[0].Hint != want {
-			t.Errorf("%s: %v", link, r.Findings)
-		}
-	}
-}
-
-// What the server is called decides which links are checked.
-func TestTreeOfAnotherHost(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"a": "", "b": "",
-		"gophermap": "0A\t/a\told.example\n0B\t/b\told.example\n0C\t/c\tnew.example\n"})
-	got, _ := findings(t, dir, Options{Host: "New.Example"})
-	if want := []string{"warning CHECK-HOST gophermap:1",
-		"warning CHECK-NOWHERE gophermap:3"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // What lies in other trees, and what programs and the search answer, is there.
 func TestTreeWithParts(t *testing.T) {
 	dir, pub, homes := t.TempDir(), t.TempDir(), t.TempDir()
-	write(t, pub, map[string]string{"a.txt": "a"})
-	write(t, homes, map[string]string{"bob/public_gopher/b.txt": "b"})
-	files := map[string]string{"x.cgi": "", "y.dcgi": "", "hello.php": "",
+	write(t, pub, tree{"a.txt": "a"})
+	write(t, homes, tree{"bob/public_gopher/b.txt": "b"})
+	files := tree{"x.cgi": "", "y.dcgi": "", "hello.php": "",
 		"cgi-bin/map/gophermap": "#!/bin/sh\n", "out": "-> " + pub,
 		"bob":       "-> " + homes + "/bob/public_gopher",
 		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n~\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
 	write(t, dir, files)
-	rule := func(s string) programs.Mapping {
-		r, err := programs.ParseRule(s)
-		must(t, err)
-		return r
-	}
 	o := Options{Search: true,
-		Programs: []programs.Mapping{rule("/cgi-bin=/run/s"), rule("*.dcgi=/run/s"),
-			rule("*.php=/run/s")},
-		Site: site.Config{Mounts: map[string]string{"pub": pub},
+		Programs: rules(t, "/cgi-bin=/run/s", "*.dcgi=/run/s", "*.php=/run/s"),
+		Site: site.Config{Mounts: tree{"pub": pub},
 			Users: homes + "/*/public_gopher"}}
 	uid := disk.OwnerOf(stat(t, homes))
 	if o.Site.UsersMinUID = uid; uid == 0 {
@@ -290,7 +290,7 @@ func TestTreeWithParts(t *testing.T) {
 // What another user cannot read is told once for a directory.
 func TestTreeOfAnotherUser(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a": "", "b": "", "c": "", "shut/x": "", "gophermap": "Hi\n"})
+	write(t, dir, tree{"a": "", "b": "", "c": "", "shut/x": "", "gophermap": "Hi\n"})
 	for _, name := range []string{"a", "b", "gophermap"} {
 		must(t, os.Chmod(filepath.Join(dir, name), 0o600))
 	}
@@ -330,7 +330,7 @@ func TestTreesOfAnotherUser(t *testing.T) {
 	}
 	dir := t.TempDir()
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
-	write(t, dir, map[string]string{"root/a": "", "homes/ann/public_gopher/a": "",
+	write(t, dir, tree{"root/a": "", "homes/ann/public_gopher/a": "",
 		"homes/bob/public_gopher/a": "", "homes/cleo/mail": "", "homes/dan/public_gopher/a": "",
 		"homes/eve/x/public_gopher": "", "shut/pub/a": "", "homes/lost+found/public_gopher/x": "",
 		"top/shut/a": ""})
@@ -351,7 +351,7 @@ func TestTreesOfAnotherUser(t *testing.T) {
 	must(t, os.Symlink(filepath.Join(dir, "root"), filepath.Join(dir, "homes/gus/public_gopher")))
 	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000},
 		Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher",
-			Mounts: map[string]string{"pub": dir + "/shut/pub"}}}
+			Mounts: tree{"pub": dir + "/shut/pub"}}}
 	got, r := findings(t, filepath.Join(dir, "root"), o)
 	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob",
 		"error CHECK-READ ~dan", "error CHECK-OWNER ~fay",
@@ -388,27 +388,5 @@ func TestText(t *testing.T) {
 	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
 	if got := r.text("hole"); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
-	}
-}
-
-// TestHintsOfLines: a line of a map that was meant otherwise has a hint that says what to write.
-func TestHintsOfLines(t *testing.T) {
-	dir := t.TempDir()
-	const lines = "1Phlog   phlog/\n1About\tabout.txt\n0Phlog\tphlog/\nhMail\tmailto:a@x\n1Capsule\tgemini://x/\n"
-	write(t, dir, map[string]string{"about.txt": "a", "phlog/a.txt": "a", "gophermap": lines,
-		"d/about.txt": "a", "d/phlog/a.txt": "a", "d/gophermap": lines})
-	_, r := findings(t, dir, Options{})
-	hints := map[string]map[int]string{"gophermap": {}, "d/gophermap": {}}
-	for _, d := range r.Findings {
-		hints[d.File][d.Line] = d.Hint
-	}
-	for line, want := range map[int]string{1: `write one TAB: "1Phlog\tphlog/"`, 2: "write type 0",
-		3: "write type 1", 4: `write "hMail\tURL:mailto:a@x"`,
-		5: `write "hCapsule\tURL:gemini://x/"`} {
-		for file, hints := range hints {
-			if hints[line] != want {
-				t.Errorf("%s:%d: %s, want %s", file, line, hints[line], want)
-			}
-		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // no regular file of the tree is not opened, and a map is cut where the server cuts it.
 func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"zero/gophermap": "-> /dev/zero",
+	write(t, dir, tree{"zero/gophermap": "-> /dev/zero",
 		"log/gophermap": "-> /proc/kmsg", "in/gophermap": "7D\t/in/x\n0E\t/in/x\n=x\n=y\n",
 		"in/y":         "-> /dev/zero",
 		"names/.names": "-> /dev/zero", "t/.gophermap": "-> /dev/zero", "c/.cap": "-> /dev/zero",

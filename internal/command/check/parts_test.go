@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/site"
 )
 
@@ -18,7 +17,7 @@ func TestSite(t *testing.T) {
 	}
 	dir := t.TempDir()
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
-	write(t, dir, map[string]string{"root/gophermap": "Hi\n", "root/pub/hidden": "x",
+	write(t, dir, tree{"root/gophermap": "Hi\n", "root/pub/hidden": "x",
 		"mirror/gophermap":                  "0No\tno.txt\n=/bin/fortune\n",
 		"homes/ann/public_gopher/gophermap": "Ann\n\n0No\tno.txt\n",
 		"homes/ann/public_gopher/alien.txt": "x", "homes/bob/public_gopher/b.txt": "b",
@@ -39,9 +38,9 @@ func TestSite(t *testing.T) {
 	give(12346, "homes/dan/public_gopher")
 	give(500, "homes/bob")
 	o := Options{Site: site.Config{Users: dir + "/homes/*/public_gopher",
-		Mounts: map[string]string{"pub": dir + "/mirror"}}}
+		Mounts: tree{"pub": dir + "/mirror"}}}
 	r, err := examineSite(t.Context(), dir+"/root",
-		map[string]string{"two.example": dir + "/two"}, o)
+		tree{"two.example": dir + "/two"}, o)
 	must(t, err)
 	var got, parts []string
 	for _, d := range r.Findings {
@@ -72,37 +71,5 @@ func TestSite(t *testing.T) {
 		"two.example (root): 1 directory, 0 files, 1 menu: 1 lost, 0 warnings",
 	}; !slices.Equal(parts, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(parts, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-// Programs that -fastcgi runs are not lost; a line of the shell has the script that does
-// the same.
-func TestMenuPrograms(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"gophermap": "=figlet -f 'big' hi\n=prog\n=uptime\n",
-		"prog": "#!/bin/sh\n", "d/gophermap": "#!/bin/sh\n", "e/index.dcgi": "", "x.cgi": "",
-		"cgi-bin/y": "", "f/gophermap": "1M\tm?x\n7S\t/cgi-bin/y?z\n", "f/m": "#!/bin/sh\n"})
-	rule, err := programs.ParseRule("menus=/run/s")
-	must(t, err)
-	got, r := findings(t, dir, Options{Programs: []programs.Mapping{rule}})
-	if want := []string{"error MENU-PROGRAM cgi-bin", "error MENU-PROGRAM f/gophermap:1",
-		"error MENU-PROGRAM f/gophermap:2", "error MENU-PROGRAM gophermap:1",
-		"error MENU-PROGRAM gophermap:3", "error MENU-PROGRAM x.cgi"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	for i, want := range []string{
-		"gophd -fastcgi /cgi-bin=SOCKET",
-		"gophd -fastcgi /f/m=SOCKET",
-		"gophd -fastcgi /cgi-bin=SOCKET",
-		`printf '%s\n' '#!/bin/sh' 'figlet -f '\''big'\'' hi' >./figlet.sh && chmod +x ./figlet.sh; write "=figlet.sh", and gophd -fastcgi menus=SOCKET runs it`,
-		`printf '%s\n' '#!/bin/sh' uptime >./uptime.sh && chmod +x ./uptime.sh; write "=uptime.sh", and gophd -fastcgi menus=SOCKET runs it`,
-		"gophd -fastcgi '*.cgi=SOCKET'",
-	} {
-		if got := r.Findings[i].Hint; got != want {
-			t.Errorf("%s: %s", r.Findings[i].Place(), got)
-		}
-	}
-	if got, _ := findings(t, dir, Options{}); len(got) != 9 {
-		t.Errorf("without: %q", got)
 	}
 }
