@@ -421,31 +421,5 @@ func plainText(body []byte) []byte {
 	return bytes.TrimRight(bytes.TrimSuffix(body, []byte("\n.\n")), "\n")
 }
 
-// comparison returns the classes for people.
-func (r *Outcome) comparison(url string) string {
-	var b strings.Builder
-	for _, class := range r.Classes {
-		fmt.Fprintf(&b, "%s (%s): %d %s\n", diag.Printable(class.Tree), diag.Printable(class.Owner),
-			class.Count, class.Code)
-	}
-	differ := map[string]bool{}
-	for _, d := range r.Findings {
-		if d.Code != codeSilent && d.Code != codeHost {
-			differ[d.File] = true
-		}
-	}
-	fmt.Fprintf(&b, "%s: %s, %d with a difference", diag.Printable(url),
-		diag.Count(r.Asked, "selector", "selectors"), len(differ))
-	switch {
-	case r.Silent > 0:
-		fmt.Fprintf(&b, ", %d lost, %d not compared\n", r.Lost, r.Silent)
-	case r.tooFew():
-		b.WriteString("; its root menu links nothing on that server, so nothing else was compared: is the name right? (-host)\n")
-	default:
-		fmt.Fprintf(&b, ", %d lost\n", r.Lost)
-	}
-	return b.String()
-}
-
 // tooFew reports whether a comparison has seen the root menu alone, and no loss.
 func (r *Outcome) tooFew() bool { return r.Asked == 1 && r.Lost == 0 }

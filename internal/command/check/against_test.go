@@ -123,7 +123,7 @@ func TestAgainstForms(t *testing.T) {
 			r.Lost != strings.Count(test.want, codeGone) ||
 			(r.Host == "gopher.example.org") != strings.Contains(test.want, codeHost) {
 			t.Errorf("%s: %d asked, %d lost, %d silent, host %q\n%s", name, r.Asked, r.Lost,
-				r.Silent, r.Host, findingsText(r.Findings))
+				r.Silent, r.Host, r.text("", "the server"))
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestAgainst(t *testing.T) {
 		o.URL = "gopher://" + server.addr + "/"
 		r, err := compare(t.Context(), dir, Options{Host: "old.example"}, o)
 		must(t, err)
-		if text := r.comparison(o.URL); !strings.Contains(text, ": 1 AGAINST-GONE\n") ||
+		if text := r.text("", o.URL); !strings.Contains(text, ": 1 AGAINST-GONE\n") ||
 			!o.Mine && !strings.Contains(text, "selectors, 4 with a difference, 2 lost\n") {
 			t.Error(text)
 		}
@@ -235,7 +235,7 @@ func TestAgainstBusy(t *testing.T) {
 			must(t, err)
 			if r.Lost != test.lost || r.Silent != test.silent || time.Since(began) < time.Second {
 				t.Errorf("%s: %d lost, %d silent, waited %v\n%s", name, r.Lost, r.Silent,
-					time.Since(began), findingsText(r.Findings))
+					time.Since(began), r.text("", "the server"))
 			}
 		})
 	}

@@ -386,7 +386,7 @@ func TestText(t *testing.T) {
 			{Code: "A", Severity: diag.Error, File: "x\x1b", Line: 1, Message: "one", Hint: "do"},
 			{Code: "B", Severity: diag.Notice, Message: "two", Hint: "do"}}}
 	want := "x\\x1b:1: error: one (A)\n    hint: do\nnotice: two (B)\nhole: 1 directory, 2 files, 1 menu: 1 lost, 0 warnings, 1 notice\nrobots.txt: 42 bytes, from 1 annotation\n"
-	if got := r.text("hole"); got != want {
+	if got := r.text("hole", ""); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

@@ -74,11 +74,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		err = terminal.PrintJSON(c.Out, result)
 	} else {
-		text := result.text(args[0])
-		if c.Against.URL != "" {
-			text = findingsText(result.Findings) + result.comparison(c.Against.URL)
-		}
-		_, err = io.WriteString(c.Out, text)
+		_, err = io.WriteString(c.Out, result.text(args[0], c.Against.URL))
 	}
 	if err == nil && (result.Lost+result.Silent > 0 || result.tooFew()) {
 		return exit.ErrNo
@@ -86,16 +82,43 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	return err
 }
 
-// text returns the result for people: the findings, each hint once, and a summary.
-// It calls the tree dir.
-func (r *Outcome) text(dir string) string {
+// text returns the result for people: the findings, each hint once, and a summary of the tree, or
+// of the comparison with a server.
+func (r *Outcome) text(dir, server string) string {
 	var b strings.Builder
-	count := map[diag.Severity]int{}
+	hinted := map[string]bool{"": true}
+	differ := map[string]bool{}
 	for _, d := range r.Findings {
-		count[d.Severity]++
+		if d.Code != codeSilent && d.Code != codeHost {
+			differ[d.File] = true
+		}
+		if hinted[d.Hint] {
+			d.Hint = ""
+		}
+		hinted[d.Hint] = true
+		b.WriteString(d.Text())
 	}
-	b.WriteString(findingsText(r.Findings))
+	if server != "" {
+		for _, class := range r.Classes {
+			fmt.Fprintf(&b, "%s (%s): %d %s\n", diag.Printable(class.Tree),
+				diag.Printable(class.Owner), class.Count, class.Code)
+		}
+		fmt.Fprintf(&b, "%s: %s, %d with a difference", diag.Printable(server),
+			diag.Count(r.Asked, "selector", "selectors"), len(differ))
+		switch {
+		case r.Silent > 0:
+			fmt.Fprintf(&b, ", %d lost, %d not compared\n", r.Lost, r.Silent)
+		case r.tooFew():
+			b.WriteString("; its root menu links nothing on that server, so nothing else was compared: is the name right? (-host)\n")
+		default:
+			fmt.Fprintf(&b, ", %d lost\n", r.Lost)
+		}
+		return b.String()
+	}
+
+	warnings := 0
 	for _, p := range r.Parts {
+		warnings += p.Warnings
 		if len(r.Parts) > 1 {
 			fmt.Fprintf(&b, "%s (%s): %s: %d lost, %s\n", diag.Printable(p.Tree),
 				diag.Printable(p.Owner), p.Amounts, p.Lost,
@@ -106,25 +129,10 @@ func (r *Outcome) text(dir string) string {
 	if len(r.Findings) == 0 {
 		b.WriteString("served as they are\n")
 	} else {
-		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost,
-			diag.Count(count[diag.Warning], "warning", "warnings"),
-			diag.Count(count[diag.Notice], "notice", "notices"))
+		fmt.Fprintf(&b, "%d lost, %s, %s\n", r.Lost, diag.Count(warnings, "warning", "warnings"),
+			diag.Count(len(r.Findings)-r.Lost-warnings, "notice", "notices"))
 	}
 	fmt.Fprintf(&b, "robots.txt: %d bytes, from %s\n", r.RobotsBytes,
 		diag.Count(r.Annotations, "annotation", "annotations"))
-	return b.String()
-}
-
-// findingsText returns findings for people, each hint once.
-func findingsText(list []diag.Diagnostic) string {
-	var b strings.Builder
-	hinted := map[string]bool{"": true}
-	for _, d := range list {
-		if hinted[d.Hint] {
-			d.Hint = ""
-		}
-		hinted[d.Hint] = true
-		b.WriteString(d.Text())
-	}
 	return b.String()
 }

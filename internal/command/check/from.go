@@ -258,8 +258,8 @@ func fill(text string, values map[string]string) string {
 // once are the flags that cannot be repeated.
 var once = []string{"-root", "-host", "-port", "-users", "-user", "-access-log"}
 
-// flags returns the flags of all matches with their values, without repetitions.
-func (m *move) flags() (flags [][2]string) {
+// flags returns the flags of all matches, and their values without repetitions.
+func (m *move) flags() (names []string, values map[string][]string) {
 	known := map[string]string{
 		"PORT":   "70",
 		"SOCKET": "/run/fcgiwrap.socket",
@@ -269,34 +269,40 @@ func (m *move) flags() (flags [][2]string) {
 	}
 	known["ROOT"] = known["DIR"]
 
-	var all [][2]string
+	values = map[string][]string{}
 	exact := false // the server listens at an address, not at all of them
 	for _, match := range m.matches {
-		values := maps.Clone(known)
-		maps.Copy(values, match.values)
+		own := maps.Clone(known)
+		maps.Copy(own, match.values)
+		name := ""
 		for _, word := range match.row.flags {
 			if word[0] == '-' {
-				all = append(all, [2]string{word, ""})
+				name = word
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
 				continue
 			}
-			f := &all[len(all)-1]
-			f[1] = strings.ReplaceAll(strings.TrimSuffix(fill(word, values), ":GROUP"), "//", "/")
-			if i := strings.LastIndex(f[1], ":"); f[0] == "-listen" {
-				f[1] = net.JoinHostPort(strings.Trim(f[1][:i], "[]"), f[1][i+1:])
-				exact = exact || !everywhere(f[1])
+			value := strings.ReplaceAll(strings.TrimSuffix(fill(word, own), ":GROUP"), "//", "/")
+			if i := strings.LastIndex(value, ":"); name == "-listen" {
+				value = net.JoinHostPort(strings.Trim(value[:i], "[]"), value[i+1:])
+				exact = exact || !everywhere(value)
+			}
+			if !slices.Contains(values[name], value) &&
+				(values[name] == nil || !slices.Contains(once, name)) {
+				values[name] = append(values[name], value)
 			}
 		}
 	}
-	for _, f := range all {
-		repeats := slices.ContainsFunc(flags, func(g [2]string) bool {
-			return g == f || g[0] == f[0] && slices.Contains(once, f[0])
-		})
-		other := exact && everywhere(f[1]) || f[1] == ":70" // another flag has the address; or it is the default
-		if !repeats && !(f[0] == "-listen" && other) {
-			flags = append(flags, f)
-		}
-	}
-	return flags
+
+	// Leave out what another address includes, and the default.
+	values["-listen"] = slices.DeleteFunc(values["-listen"], func(addr string) bool {
+		return exact && everywhere(addr) || addr == ":70"
+	})
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return name == "-listen" && len(values[name]) == 0
+	})
+	return names, values
 }
 
 // everywhere reports whether an address binds all interfaces.
@@ -318,15 +324,15 @@ func dropIn(unit, file string, lines ...string) string {
 
 // text returns the move for people.
 func (m *move) text() string {
+	names, values := m.flags()
 	command := []string{"gophd"}
-	values := map[string][]string{} // by flag
-	flags := m.flags()
-	for _, f := range flags {
-		command = append(command, f[0])
-		if f[1] != "" {
-			command = append(command, f[1])
+	for _, name := range names {
+		if values[name] == nil {
+			command = append(command, name)
 		}
-		values[f[0]] = append(values[f[0]], cmp.Or(f[1], "true"))
+		for _, value := range values[name] {
+			command = append(command, name, value)
+		}
 	}
 
 	// The units, with what the settings need of them.
@@ -363,20 +369,19 @@ func (m *move) text() string {
 
 	// The settings of the service, whose account and sockets are the units'.
 	settings := ""
-	for _, f := range flags {
-		list := values[f[0]]
-		delete(values, f[0])
-		switch {
-		case list == nil, f[0] == "-listen", f[0] == "-gemini":
+	for _, name := range names {
+		value := cmp.Or(strings.Join(values[name], ","), "true")
+		switch name {
+		case "-listen", "-gemini":
 			continue
-		case f[0] == "-user":
-			m.note("-user", "not with the unit: it runs as an account of its own, which reads what everyone may read")
+		case "-user":
+			m.note(name, "not with the unit: it runs as an account of its own, which reads what everyone may read")
 			continue
-		case f[0] == "-access-log":
-			list[0] = "/var/log/gophd/" + path.Base(list[0])
-			m.note("-access-log", "under the unit, gophd may write below /var/log/gophd only")
+		case "-access-log":
+			value = "/var/log/gophd/" + path.Base(value)
+			m.note(name, "under the unit, gophd may write below /var/log/gophd only")
 		}
-		settings += daemon.Variable(f[0][1:]) + "=" + strings.Join(list, ",") + "\n"
+		settings += daemon.Variable(name[1:]) + "=" + value + "\n"
 	}
 
 	text := diag.Command(command...) + "\n\nIn /etc/default/gophd:\n\n" + settings +

@@ -91,12 +91,11 @@ func (c *checking) ownerOf(info fs.FileInfo) string {
 // owned checks whether a file of a user's tree is the user's, or root's.
 func (f *front) owned(name string) {
 	top := f.top(name)
-	at := f.view().Path(name)
-	info, err := files.Stat(at)
-	its, topErr := files.Stat(f.tops[top])
-	if strings.HasPrefix(top, "~") && err == nil && topErr == nil && disk.OwnerOf(info) != 0 &&
-		disk.OwnerOf(info) != disk.OwnerOf(its) {
-		f.find(diag.Error, codeOwner, name, 0, diag.Command("chown", "--", f.ownerOf(its), at),
-			"not served: it belongs to %s, and the tree to %s", f.ownerOf(info), f.ownerOf(its))
+	owner := f.part(f.label(name)).Owner
+	if its := f.part(f.label(top)).Owner; strings.HasPrefix(top, "~") && owner != its &&
+		owner != f.users[0] {
+		f.find(diag.Error, codeOwner, name, 0,
+			diag.Command("chown", "--", its, f.view().Path(name)),
+			"not served: it belongs to %s, and the tree to %s", owner, its)
 	}
 }

@@ -54,7 +54,7 @@ func TestSite(t *testing.T) {
 	} else if hint := r.Findings[3].Hint; hint != "gophd -fastcgi '/~*/cgi-bin=/run/gophd-programs-*.sock'" {
 		t.Error(hint)
 	}
-	for l := range strings.Lines(r.text("root")) {
+	for l := range strings.Lines(r.text("root", "")) {
 		if strings.Contains(l, "): ") && !strings.Contains(l, "[") &&
 			strings.Contains(l, " lost, ") {
 			parts = append(parts, strings.TrimSpace(l))
