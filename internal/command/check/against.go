@@ -59,12 +59,6 @@ type Difference struct {
 	Count int    `json:"count"`
 }
 
-// digest identifies a reply whose bytes are not kept.
-func digest(body []byte) string {
-	sum := sha256.Sum256(body)
-	return string(sum[:])
-}
-
 // An unanswered error is why the old server has not answered a request.
 type unanswered struct{ error }
 
@@ -79,9 +73,9 @@ type comparing struct {
 
 	queue  []menu.Item
 	known  map[string]bool
-	gone   map[string]bool        // resources that gophd lacks and that were lost before, or are reported
-	absent map[string]string      // digests of replies for names that do not exist, by extension
-	less   map[string][]menu.Item // links of old menus that gophd's do not have
+	gone   map[string]bool              // resources that gophd lacks and that were lost before, or are reported
+	absent map[string][sha256.Size]byte // digests of replies for names that do not exist, by extension
+	less   map[string][]menu.Item       // links of old menus that gophd's do not have
 }
 
 // compare compares what a running server answers with what gophd would, for every
@@ -91,7 +85,6 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	u.Port = cmp.Or(u.Port, selector.DefaultPort)
 
 	// Read the old server's robots.txt.
 	rules := &client.HostRules{Pace: &client.Pace{Min: time.Nanosecond}}
@@ -120,7 +113,7 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		},
 		known:  map[string]bool{},
 		gone:   map[string]bool{},
-		absent: map[string]string{},
+		absent: map[string][sha256.Size]byte{},
 		less:   map[string][]menu.Item{},
 	}
 
@@ -350,14 +343,14 @@ func (c *comparing) isAbsent(sel string, old []byte) (bool, error) {
 		return true, nil
 	}
 	ext := strings.Clone(path.Ext(sel))
-	if c.absent[ext] == "" {
+	if _, known := c.absent[ext]; !known {
 		body, err := c.old("/gophd-check-no-such-name"+ext, false)
 		if err != nil {
 			return false, err
 		}
-		c.absent[ext] = digest(body)
+		c.absent[ext] = sha256.Sum256(body)
 	}
-	return digest(old) == c.absent[ext], nil
+	return sha256.Sum256(old) == c.absent[ext], nil
 }
 
 // collected is a reply of gophd, cut at the same length as those of the other server.

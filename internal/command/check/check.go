@@ -24,6 +24,7 @@ import (
 	"github.com/gophd/gophd/answer/feed"
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/terminal"
+	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
@@ -60,14 +61,9 @@ type Options struct {
 	// Host is the name of the server in menus. If empty, check guesses it:
 	// most links to that host in the maps name something in this tree.
 	Host string
-	// Site has the other trees and the programs of the site.
-	Site site.Config
-	// Programs answer selectors, which need no file in the tree.
-	Programs []programs.Mapping
-	// Charset is that of texts that are not UTF-8.
-	Charset menu.Charset
-	// Search reports whether the server answers /search.
-	Search bool
+	// Serve are the flags of the server: the other trees, the programs, the character set of texts
+	// that are not UTF-8, whether it answers /search.
+	Serve daemon.Flags
 
 	// User is the serving user. If nil, the user of this process.
 	User *sandbox.Identity
@@ -129,6 +125,7 @@ type checking struct {
 	site     *site.Site
 	host     *answer.Host
 	programs *programs.Programs
+	mounts   map[string]string // directories by their names
 
 	gopher, gemini, web *front
 
@@ -153,18 +150,23 @@ type group struct {
 // call stop.
 func begin(ctx context.Context, dir, what string, o Options) (c *checking,
 	stop func() error, err error) {
-	o.Site.Watch = site.WatchOff
-	o.Site.Files = true
+	conf, rules, err := o.Serve.Parts()
+	if err != nil {
+		return nil, nil, err
+	}
+	conf.Watch = site.WatchOff
+	conf.Files = true
 	c = &checking{
 		Options: o,
 		ctx:     ctx,
+		mounts:  conf.Mounts,
 		linked:  map[string]bool{},
 		listed:  map[string]bool{},
 		groups:  map[string]*group{},
 		parts:   map[[2]string]*Part{},
 		users:   map[int]string{},
 	}
-	if c.site, err = site.Open(dir, o.Site); err != nil {
+	if c.site, err = site.Open(dir, conf); err != nil {
 		return nil, nil, err
 	}
 	shown := terminal.Progress(o.Progress, func() string {
@@ -176,9 +178,9 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking,
 		shown()
 		return nil, nil, err
 	}
-	c.programs = &programs.Programs{Rules: o.Programs}
+	c.programs = &programs.Programs{Rules: rules}
 	c.host = &answer.Host{Site: c.site, Beside: []answer.Source{&feed.Feeds{}}}
-	if len(o.Programs) > 0 {
+	if len(rules) > 0 {
 		c.host.Before = []answer.Source{c.programs}
 		c.host.Runner = c.programs
 	}

@@ -11,37 +11,27 @@ import (
 	"testing"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
-	"github.com/gophd/gophd/internal/source/programs"
 	"github.com/gophd/gophd/internal/treetest"
-	"github.com/gophd/gophd/site"
 )
 
 var write, must = treetest.Write, treetest.Must
 
-// findings are those of a tree, without what they say, and without what is not linked.
+// findings are those of a tree, without what they say, what is not linked, and
+// what flags do to robots.txt.
 func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 	t.Helper()
 	r, err := Examine(context.Background(), dir, o, nil)
 	must(t, err)
 	r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool {
-		return d.Code == codeUnlinked
+		return d.Code == codeUnlinked || strings.HasPrefix(d.File, "-")
 	})
 	for _, d := range r.Findings {
 		list = append(list, string(d.Severity)+" "+d.Code+" "+d.Place())
 	}
 	return list, r
-}
-
-// rules parses values of -fastcgi.
-func rules(t *testing.T, texts ...string) (list []programs.Mapping) {
-	for _, text := range texts {
-		r, err := programs.ParseRule(text)
-		must(t, err)
-		list = append(list, r)
-	}
-	return list
 }
 
 // A tree is files by their names.
@@ -160,7 +150,7 @@ func TestTree(t *testing.T) {
 	menus := tree{"gophermap": "=figlet -f 'big' hi\n=prog\n=uptime\n",
 		"prog": "#!/bin/sh\n", "d/gophermap": "#!/bin/sh\n", "e/index.dcgi": "", "x.cgi": "",
 		"cgi-bin/y": "", "f/gophermap": "1M\tm?x\n7S\t/cgi-bin/y?z\n", "f/m": "#!/bin/sh\n"}
-	try("menus by a socket", Options{Programs: rules(t, "menus=/run/s")}, menus,
+	try("menus by a socket", Options{Serve: daemon.Flags{FastCGI: []string{"menus=/run/s"}}}, menus,
 		"error MENU-PROGRAM cgi-bin -> gophd -fastcgi /cgi-bin=SOCKET",
 		"error MENU-PROGRAM f/gophermap:1 -> gophd -fastcgi /f/m=SOCKET",
 		"error MENU-PROGRAM f/gophermap:2 -> gophd -fastcgi /cgi-bin=SOCKET",
@@ -231,8 +221,8 @@ func TestCapsulesOfUsers(t *testing.T) {
 	}
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
 	r, err := Examine(t.Context(), dir+"/root",
-		Options{Site: site.Config{Users: dir + "/homes/*/public_gopher",
-			Capsules: dir + "/homes/*/public_gemini"}}, nil)
+		Options{Serve: daemon.Flags{Users: dir + "/homes/*/public_gopher",
+			UsersMinUID: 1000, UsersGemini: dir + "/homes/*/public_gemini"}}, nil)
 	must(t, err)
 	var got []string
 	for _, d := range r.Findings {
@@ -271,12 +261,11 @@ func TestTreeWithParts(t *testing.T) {
 		"bob":       "-> " + homes + "/bob/public_gopher",
 		"gophermap": "0A\t/pub/a.txt\n0B\t/~bob/b.txt\n0C\t/cgi-bin/c?d\n1Y\ty.dcgi\n7S\t/search\n7T\t/cgi-bin/t\n~\n0No\t/pub/no.txt\n1X\tx.cgi\n"}
 	write(t, dir, files)
-	o := Options{Search: true,
-		Programs: rules(t, "/cgi-bin=/run/s", "*.dcgi=/run/s", "*.php=/run/s"),
-		Site: site.Config{Mounts: tree{"pub": pub},
-			Users: homes + "/*/public_gopher"}}
 	uid := disk.OwnerOf(stat(t, homes))
-	if o.Site.UsersMinUID = uid; uid == 0 {
+	o := Options{Serve: daemon.Flags{Search: true, Mounts: []string{"pub=" + pub},
+		FastCGI: []string{"/cgi-bin=/run/s", "*.dcgi=/run/s", "*.php=/run/s"},
+		Users:   homes + "/*/public_gopher", UsersMinUID: max(uid, 1)}}
+	if uid == 0 {
 		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher"), 12345, 12345))
 		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher", "b.txt"), 12345, 12345))
 	}
@@ -350,8 +339,8 @@ func TestTreesOfAnotherUser(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(dir, "homes/fay/public_gopher"), 0o755))
 	must(t, os.Symlink(filepath.Join(dir, "root"), filepath.Join(dir, "homes/gus/public_gopher")))
 	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000},
-		Named: true, Site: site.Config{Users: dir + "/homes/*/public_gopher",
-			Mounts: tree{"pub": dir + "/shut/pub"}}}
+		Named: true, Serve: daemon.Flags{Users: dir + "/homes/*/public_gopher",
+			UsersMinUID: 1000, Mounts: []string{"pub=" + dir + "/shut/pub"}}}
 	got, r := findings(t, filepath.Join(dir, "root"), o)
 	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob",
 		"error CHECK-READ ~dan", "error CHECK-OWNER ~fay",

@@ -37,12 +37,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	o := Options{
 		Host:     c.Host,
 		Progress: c.Err,
-		Search:   c.Serve.Search,
-		Charset:  c.Serve.Charset,
-	}
-	var err error
-	if o.Site, o.Programs, err = c.Serve.Parts(); err != nil {
-		return err
+		Serve:    c.Serve,
 	}
 	name := c.User
 	if name == "" && os.Geteuid() == 0 {

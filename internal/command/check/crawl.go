@@ -333,7 +333,7 @@ func (f *front) dead(l menu.Link) (severity diag.Severity, code, hint, why strin
 			sel = path.Join("/", path.Dir(l.File), sel)
 		}
 		return diag.Error, menu.CodeProgram, runs(rule(sel[1:])), "a link to a program:"
-	case isSearch && strings.Trim(l.Selector, "/") == "search" && f.Search:
+	case isSearch && strings.Trim(l.Selector, "/") == "search" && f.Serve.Search:
 		return "", "", "", ""
 	case isSearch && !onDisk: // most likely dead before, too
 		return diag.Warning, codeSearch, "gophd -search finds texts of the site, at /search",

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gophd/gophd/diag"
+	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/disk"
 )
 
@@ -22,9 +23,7 @@ func examineSite(ctx context.Context, dir string, hosts map[string]string,
 	if err != nil {
 		return nil, err
 	}
-	o.Site.Users = ""
-	o.Site.Mounts = nil
-	o.Search = false
+	o.Serve = daemon.Flags{FastCGI: o.Serve.FastCGI, Charset: o.Serve.Charset}
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		o.Host = name
 		r, err := Examine(ctx, hosts[name], o, nil)
@@ -53,8 +52,8 @@ func (c *checking) part(label string) *Part {
 	f, name := c.labelled(label)
 	top := f.top(name)
 	tree, owner, at := f.label(top), "", f.view().Path(name)
-	if user, is := strings.CutPrefix(name, "~"); is && top == "." && c.Site.Users != "" { // of a tree that is not served
-		tree, at = label, strings.Replace(c.Site.Users, "*", user, 1)
+	if user, is := strings.CutPrefix(name, "~"); is && top == "." && c.Serve.Users != "" { // of a tree that is not served
+		tree, at = label, strings.Replace(c.Serve.Users, "*", user, 1)
 	}
 	info, err := files.Lstat(at)
 	if err != nil {

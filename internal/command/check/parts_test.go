@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/site"
+	"github.com/gophd/gophd/internal/daemon"
 )
 
 // One walk looks at the root, mounts, users and hosts, and counts for each owner.
@@ -37,8 +37,8 @@ func TestSite(t *testing.T) {
 	give(12347, "homes/dan")
 	give(12346, "homes/dan/public_gopher")
 	give(500, "homes/bob")
-	o := Options{Site: site.Config{Users: dir + "/homes/*/public_gopher",
-		Mounts: tree{"pub": dir + "/mirror"}}}
+	o := Options{Serve: daemon.Flags{Users: dir + "/homes/*/public_gopher", UsersMinUID: 1000,
+		Mounts: []string{"pub=" + dir + "/mirror"}}}
 	r, err := examineSite(t.Context(), dir+"/root",
 		tree{"two.example": dir + "/two"}, o)
 	must(t, err)

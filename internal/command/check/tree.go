@@ -267,7 +267,7 @@ func (f *front) text(name string) (isKey bool) {
 	typ, known := menu.TypeOf(name)
 	isText := known && (typ == menu.TypeText || typ == menu.TypeMenu) ||
 		!known && menu.Sniff(head[:n]) == menu.TypeText
-	if isText && f.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
+	if isText && f.Serve.Charset.Of(name, head[:n], n < len(head)) == menu.CharsetAuto {
 		f.find(diag.Warning, codeCharset, name, 0,
 			"name the character set of such texts, or convert this one: "+
 				diag.Command("gophd", "-charset", "koi8-r")+"; iconv -f KOI8-R -t UTF-8",

@@ -14,7 +14,6 @@ import (
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/selector"
-	"github.com/gophd/gophd/site"
 )
 
 // closed reports whether the mode of a file or directory keeps the serving user out. The
@@ -31,7 +30,7 @@ func (c *checking) closed(at string, what uint32) bool {
 // root and the mounts, if the user is named, and the users' directories.
 func (c *checking) reach(root string) {
 	if c.Named {
-		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.Site.Mounts))...) {
+		for _, dir := range append([]string{root}, slices.Sorted(maps.Values(c.mounts))...) {
 			if at, mode := c.barrier(dir); at != "" {
 				c.find("", diag.Error, CodeRead, at, 0,
 					"move it to where that user may go, or "+diag.Command("chmod", "o+x", "--", at),
@@ -39,7 +38,7 @@ func (c *checking) reach(root string) {
 			}
 		}
 	}
-	for _, p := range [][2]string{{"~", c.Site.Users}, {ofGemini + "~", c.Site.Capsules}} {
+	for _, p := range [][2]string{{"~", c.Serve.Users}, {ofGemini + "~", c.Serve.UsersGemini}} {
 		above, below, ok := strings.Cut(p[1], "/*")
 		if !ok {
 			continue
@@ -72,7 +71,7 @@ func (c *checking) home(label, home, below string) {
 	at, mode := c.barrier(dir)
 	switch {
 	case uid == 0 && !(c.RootHomes && errors.Is(topErr, fs.ErrPermission)): // no user's, such as lost+found
-	case uid > 0 && uid < cmp.Or(c.Site.UsersMinUID, site.DefaultUsersMinUID):
+	case uid > 0 && uid < c.Serve.UsersMinUID:
 		c.find("", diag.Warning, codeOwner, label, 0,
 			diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)),
 			"not served: its owner has uid %d, below -users-min-uid", uid)

@@ -89,7 +89,7 @@ func (x *examination) preconditions() {
 
 // tree examines the tree as the account of the server.
 func (x *examination) tree(ctx context.Context) {
-	conf, programs, err := x.flags.Parts()
+	_, _, err := x.flags.Parts()
 	if x.flags.Root == "" || x.failed != nil || err != nil {
 		return // settings reports the cause
 	}
@@ -102,10 +102,7 @@ func (x *examination) tree(ctx context.Context) {
 	}
 	o := check.Options{
 		Progress:  x.Err,
-		Site:      conf,
-		Programs:  programs,
-		Charset:   x.flags.Charset,
-		Search:    x.flags.Search,
+		Serve:     *x.flags,
 		RootHomes: true,
 	}
 	_, err = check.Examine(ctx, x.flags.Root, o,
