@@ -28,6 +28,7 @@ import (
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
+	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/site"
 )
@@ -180,6 +181,9 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking,
 	}
 	c.programs = &programs.Programs{Rules: rules}
 	c.host = &answer.Host{Site: c.site, Beside: []answer.Source{&feed.Feeds{}}}
+	if o.Serve.Sitemap {
+		c.host.Beside = append(c.host.Beside, &sitemap.Sitemaps{Site: c.site})
+	}
 	if len(rules) > 0 {
 		c.host.Before = []answer.Source{c.programs}
 		c.host.Runner = c.programs

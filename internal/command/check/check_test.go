@@ -145,6 +145,10 @@ func TestTree(t *testing.T) {
 		"gophermap": "0A\t/a\told.example\n0B\t/b\told.example\n0C\t/c\tnew.example\n"},
 		"warning CHECK-HOST gophermap:1", "warning CHECK-NOWHERE gophermap:3")
 
+	try("a sitemap", Options{Serve: daemon.Flags{Sitemap: true}},
+		tree{"gophermap": "0S\t/sitemap.xml\n0T\t/sitemap.txt\n0U\t/sitemap.gmi\n"},
+		"warning CHECK-NOWHERE gophermap:3")
+
 	// Programs that -fastcgi runs are not lost; a line of the shell has the script that does the
 	// same.
 	menus := tree{"gophermap": "=figlet -f 'big' hi\n=prog\n=uptime\n",
