@@ -2,9 +2,7 @@ package check
 
 import (
 	"io/fs"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/gophd/gophd/answer"
@@ -102,13 +100,6 @@ func (f *front) top(name string) string {
 		}
 	}
 	return "."
-}
-
-// trees returns the trees to examine over this front: all for Gopher, its own for Gemini.
-func (f *front) trees() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.tops)), func(top string) bool {
-		return f != f.gopher && !f.own(top)
-	})
 }
 
 // own reports whether a name is in a tree of -users gemini=, which Gopher does not show.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -72,8 +73,10 @@ func (c *checking) crawl(dir string) {
 	c.host.Runner = silent{c.programs}
 	c.reach(dir)
 	for _, f := range []*front{c.gopher, c.gemini} {
-		for _, top := range f.trees() {
-			f.directory(top)
+		for _, top := range slices.Sorted(maps.Keys(f.tops)) {
+			if f == c.gopher || f.own(top) {
+				f.directory(top)
+			}
 		}
 	}
 	c.follow()

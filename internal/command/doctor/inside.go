@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,11 +39,10 @@ type text struct {
 // the service: in a unit of systemd, or one that becomes the user of -user. Without such a
 // process, it examines with the rights of this one.
 func (x *examination) lookAsService(ctx context.Context) {
-	var out []byte
-	err := errNoNeed
-	self, unknown := os.Executable()
+	self, err := os.Executable()
 	words := []string{self, "doctor", "-as-service"}
-	switch root := os.Geteuid() == 0 && x.Machine == "" && unknown == nil; {
+	var out []byte
+	switch root := os.Geteuid() == 0 && x.Machine == "" && err == nil; {
 	case root && x.underSystemd():
 		args, _ := x.started()
 		out, err = x.lookInUnit(ctx, append(words, args...))
@@ -56,15 +54,15 @@ func (x *examination) lookAsService(ctx context.Context) {
 		cmd := exec.CommandContext(ctx, self, append(words[1:], args...)...) // #nosec G204: this program
 		cmd.Env = append(os.Environ(), env...)
 		out, err = cmd.Output()
+	default: // this process is as good
+		x.sight = x.look(ctx)
+		return
 	}
 	if err == nil {
 		err = json.Unmarshal(out, &x.sight)
 	}
-	if err == nil {
-		return
-	}
-	x.sight = x.look(ctx)
-	if !errors.Is(err, errNoNeed) {
+	if err != nil {
+		x.sight = x.look(ctx)
 		x.sight.Findings = slices.Insert(x.sight.Findings, 0, Finding{
 			Check:   "directories",
 			Unknown: true,
@@ -73,8 +71,6 @@ func (x *examination) lookAsService(ctx context.Context) {
 		})
 	}
 }
-
-var errNoNeed = errors.New("this process is as good")
 
 // lookInUnit runs a command in a unit like the service's, for a moment.
 func (x *examination) lookInUnit(ctx context.Context, words []string) ([]byte, error) {

@@ -64,12 +64,13 @@ func (x *examination) reached(addr string) string {
 
 // port reports which processes listen on the ports of the server.
 func (x *examination) port(ctx context.Context) {
-	var done []string
+	var ports []string
 	for _, at := range x.at {
-		if port := portOf(at); !slices.Contains(done, port) {
-			done = append(done, port)
-			x.onePort(ctx, port)
-		}
+		ports = append(ports, portOf(at))
+	}
+	slices.Sort(ports)
+	for _, port := range slices.Compact(ports) {
+		x.onePort(ctx, port)
 	}
 }
 
