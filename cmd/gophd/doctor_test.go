@@ -74,6 +74,9 @@ func (m machine) set(lines ...string) {
 	m.write("etc/default/gophd", string(text)+added+"\n")
 }
 
+// set makes a fault by settings.
+func set(lines ...string) func(*machine) { return func(m *machine) { m.set(lines...) } }
+
 // held makes a process hold the port of the server.
 func (m machine) held(pid int, program, group string) {
 	dir := fmt.Sprintf("proc/%d/", pid)
@@ -290,18 +293,18 @@ func TestDoctorFindsFaults(t *testing.T) {
 			"systemctl disable --now geomyidae.service && systemctl enable --now gophd.socket"},
 		{"nothing listens", func(m *machine) { m.at("127.0.0.1:70"); m.write("proc/net/tcp", "") },
 			"port", "nothing listens at port 70", "systemctl enable --now gophd.socket"},
-		{"a name of another machine", func(m *machine) { m.set("GOPHD_HOST=elsewhere.example") },
+		{"a name of another machine", set("GOPHD_HOST=elsewhere.example"),
 			"name", "another machine: 203.0.113.1", "sed -i -e 's/^GOPHD_HOST=/#&/' -e '$aGOPHD_HOST=NAME' /etc/default/gophd"},
-		{"a name of none", func(m *machine) { m.set("GOPHD_HOST=nowhere.example") },
+		{"a name of none", set("GOPHD_HOST=nowhere.example"),
 			"name", "nowhere.example, which cannot be looked up", "GOPHD_HOST=NAME"},
-		{"an unknown setting", func(m *machine) { m.set("GOPHD_HOTS=x") },
+		{"an unknown setting", set("GOPHD_HOTS=x"),
 			"settings", "unknown variable GOPHD_HOTS",
 			"sed -i 's/^GOPHD_HOTS=/GOPHD_HOST=/' /etc/default/gophd"},
-		{"a wrong setting", func(m *machine) { m.set("GOPHD_POLL=often") },
+		{"a wrong setting", set("GOPHD_POLL=often"),
 			"settings", `GOPHD_POLL is "often"`, "sed -i 's/^GOPHD_POLL=/#&/' /etc/default/gophd"},
-		{"no root", func(m *machine) { m.set("GOPHD_ROOT=ROOT/srv/nope") },
+		{"no root", set("GOPHD_ROOT=ROOT/srv/nope"),
 			"directories", "/srv/nope: no such file or directory", "gophd init /srv/nope"},
-		{"a port in the unit", func(m *machine) { m.set("GOPHD_METRICS=localhost:9170") },
+		{"a port in the unit", set("GOPHD_METRICS=localhost:9170"),
 			"sandbox", "cannot listen at localhost:9170 (-metrics)", "gophd-metrics.conf"},
 		{"a certificate that has ended", func(m *machine) {
 			m.set("GOPHD_TLS_SELF_SIGNED=ROOT/var/lib/gophd")
@@ -356,9 +359,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 			"has another /about.txt", "systemctl restart"},
 		{"a server of another tree, for noindex", (*machine).otherTree, "noindex",
 			"has another /about.txt", "systemctl restart"},
-		{"a setting of a shell", func(m *machine) {
-			m.set("export GOPHD_HOST=x")
-		}, "settings", "gophd:6: export GOPHD_HOST= sets nothing", "sed -i '6s/"},
+		{"a setting of a shell", set("export GOPHD_HOST=x"), "settings", "gophd:6: export GOPHD_HOST= sets nothing", "sed -i '6s/"},
 		{"a unit with two commands", func(m *machine) {
 			m.units["gophd.service"] += "LoadError=bad\nDropInPaths=/etc/systemd/system/gophd.service.d/own.conf\n"
 			m.units["gophd.service"] = strings.Replace(m.units["gophd.service"], "LoadState=loaded",

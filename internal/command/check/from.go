@@ -20,9 +20,9 @@ import (
 )
 
 // The table of -from: a server, options of it, their value, flags of gophd, and what is to be
-// read. The tables of moving-in.txt are made from it (go test -update). Words in capitals are
-// values, as they are or within an argument. Of a fixed value, as in GopherCgiSupport=1,
-// the row is about no other. "without -nu" is for a server that has no -nu.
+// read. A test compares it with the tables of moving-in.txt. Words in capitals are values, as they
+// are or within an argument. Of a fixed value, as in GopherCgiSupport=1, the row is about no other.
+// "without -nu" is for a server that has no -nu.
 //
 //go:embed from.tsv
 var fromTable string
@@ -69,7 +69,6 @@ func formerNamed(name string) (*former, error) {
 		}
 		options, without := strings.CutPrefix(f[1], "without ")
 		s.rows = append(s.rows, optionRow{
-			left:    f[1] + f[2],
 			options: strings.Split(options, ", "),
 			value:   strings.Trim(f[2], " ="),
 			flags:   strings.Fields(f[3]),
@@ -82,7 +81,6 @@ func formerNamed(name string) (*former, error) {
 
 // An optionRow is a row of the table.
 type optionRow struct {
-	left    string // option and value as documentation prints them
 	options []string
 	value   string // "", words in capitals, or a fixed value
 	flags   []string
