@@ -37,28 +37,52 @@ func findings(t *testing.T, dir string, o Options) (list []string, r *Outcome) {
 // A tree is files by their names.
 type tree = map[string]string
 
-// TestTree: trees have these findings, in any order; " -> " is in front of a hint or a
-// message.
+// expect compares the findings of a tree. " -> " is in front of a hint, a message, or both.
+func expect(t *testing.T, what, dir string, o Options, want ...string) {
+	t.Helper()
+	got, r := findings(t, dir, o)
+	lost := 0
+	for i, d := range r.Findings {
+		for _, text := range []string{d.Hint, d.Message, d.Message + " -> " + d.Hint} {
+			if full := got[i] + " -> " + text; slices.Contains(want, full) {
+				got[i] = full
+			}
+		}
+		if d.Severity == diag.Error {
+			lost++
+		}
+	}
+	same(t, what, got, want)
+	if r.Lost != lost {
+		t.Errorf("%s: %d lost, want %d", what, r.Lost, lost)
+	}
+}
+
+// same compares two lists.
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", what, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
+	}
+}
+
+// give changes the owner of trees.
+func give(t *testing.T, dir string, uid int, names ...string) {
+	for _, name := range names {
+		must(t, filepath.Walk(filepath.Join(dir, name),
+			func(path string, _ os.FileInfo, err error) error {
+				must(t, err)
+				return os.Lchown(path, uid, uid)
+			}))
+	}
+}
+
 func TestTree(t *testing.T) {
 	try := func(name string, o Options, files tree, want ...string) {
 		dir := t.TempDir()
 		write(t, dir, files)
-		got, r := findings(t, dir, o)
-		lost := 0
-		for i, d := range r.Findings {
-			for _, text := range []string{d.Hint, d.Message} {
-				if full := got[i] + " -> " + text; slices.Contains(want, full) {
-					got[i] = full
-				}
-			}
-			if d.Severity == diag.Error {
-				lost++
-			}
-		}
-		if !slices.Equal(got, want) || r.Lost != lost {
-			t.Errorf("%s: %d lost, got\n%s\nwant\n%s", name, r.Lost, strings.Join(got, "\n"),
-				strings.Join(want, "\n"))
-		}
+		expect(t, name, dir, o, want...)
 	}
 	try("nothing", Options{}, tree{"a.txt": "a", "d/b.txt": "b",
 		"gophermap": "Hi\n0A\ta.txt\n1D\t/d\n0R\trobots.txt\n0C\t/caps.txt\nhW\tURL:https://a.example/\n*\n", "d/.hidden": "x"})
@@ -201,10 +225,9 @@ func TestUnlinked(t *testing.T) {
 			got = append(got, at+" "+name)
 		}
 	}
-	if want := []string{`. "alone.txt"`, `. "far/"`, `. "hidden.txt"`,
-		`f "deep/"`}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	slices.Sort(got)
+	same(t, "unlinked", got,
+		[]string{`. "alone.txt"`, `. "far/"`, `. "hidden.txt"`, `f "deep/"`})
 }
 
 // TestCapsulesOfUsers: a tree of -users gemini= is crawled as clients of Gemini see it, and a link
@@ -222,13 +245,7 @@ func TestCapsulesOfUsers(t *testing.T) {
 		"homes/ann/public_gemini/new.gmi":   "new",
 		"homes/ann/public_gemini/alone.gmi": "=> /~ann/new.gmi",
 		"homes/ann/public_gemini/.hidden":   ""})
-	for _, user := range []string{"ann", "bob"} {
-		must(t, filepath.Walk(filepath.Join(dir, "homes", user),
-			func(path string, _ os.FileInfo, err error) error {
-				must(t, err)
-				return os.Chown(path, 1012345, 1012345)
-			}))
-	}
+	give(t, dir, 1012345, "homes/ann", "homes/bob")
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
 	r, err := Examine(t.Context(), dir+"/root",
 		Options{Serve: daemon.Flags{Users: dir + "/homes/*/public_gopher",
@@ -238,17 +255,14 @@ func TestCapsulesOfUsers(t *testing.T) {
 	for _, d := range r.Findings {
 		got = append(got, fmt.Sprintf("%s %s %s %s", d.Severity, d.Code, d.Place(), d.Message))
 	}
-	want := []string{
+	same(t, "capsules", got, []string{
 		`warning CHECK-NOWHERE gemini=~ann/index.gmi:2 over Gemini, nothing is called "/~ann/a.txt"`,
 		`warning CHECK-NOWHERE gemini=~ann/index.gmi:3 nothing is called "/~ann/gone.gmi"`,
 		`warning CHECK-NOWHERE gophermap:1 over Gemini, nothing is called "/~ann/a.txt"`,
 		`warning CHECK-NOWHERE index.gmi:1 over Gemini, nothing is called "/~ann/a.txt"`,
 		`warning CHECK-NOWHERE ~ann/old.gmi:2 nothing is called "/~ann/new.gmi"`,
 		`notice CHECK-UNLINKED gemini=~ann no menu or page links "alone.gmi"`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	})
 }
 
 // What lies in other trees, and what programs and the search answer, is there.
@@ -266,14 +280,10 @@ func TestTreeWithParts(t *testing.T) {
 		FastCGI: []string{"/cgi-bin=/run/s", "*.dcgi=/run/s", "*.php=/run/s"},
 		Users:   homes + "/*/public_gopher", UsersMinUID: max(uid, 1)}}
 	if uid == 0 {
-		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher"), 12345, 12345))
-		must(t, os.Chown(filepath.Join(homes, "bob", "public_gopher", "b.txt"), 12345, 12345))
+		give(t, homes, 12345, "bob/public_gopher")
 	}
-	got, _ := findings(t, dir, o)
-	if want := []string{"error MENU-PROGRAM gophermap:9", "error MENU-PROGRAM x.cgi",
-		"warning CHECK-NOWHERE gophermap:8"}; !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	expect(t, "parts", dir, o, "error MENU-PROGRAM gophermap:9", "error MENU-PROGRAM x.cgi",
+		"warning CHECK-NOWHERE gophermap:8")
 }
 
 // What another user cannot read is told once for a directory.
@@ -284,31 +294,21 @@ func TestTreeOfAnotherUser(t *testing.T) {
 		must(t, os.Chmod(filepath.Join(dir, name), 0o600))
 	}
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o710))
-	got, r := findings(t, dir,
-		Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}})
-	if want := []string{"error CHECK-READ .", "error CHECK-READ gophermap",
-		"error CHECK-READ shut"}; !slices.Equal(got, want) ||
-		r.Findings[0].Message != `user somebody cannot read "a" (-rw-------) and 1 more` ||
-		r.Findings[0].Hint != "chmod o+r "+dir+"/a "+dir+"/b" ||
-		r.Findings[1].Hint != "chmod o+r "+dir+"/gophermap" ||
-		r.Findings[2].Hint != "chmod o+rx "+dir+"/shut" {
-		t.Errorf("got %q: %v", got, r.Findings)
-	}
+	expect(t, "another user", dir,
+		Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000}},
+		`error CHECK-READ . -> user somebody cannot read "a" (-rw-------) and 1 more -> chmod o+r `+
+			dir+"/a "+dir+"/b",
+		"error CHECK-READ gophermap -> chmod o+r "+dir+"/gophermap",
+		"error CHECK-READ shut -> chmod o+rx "+dir+"/shut")
 	st := stat(t, dir).Sys().(*syscall.Stat_t)
 	uid, gid := int(st.Uid), int(st.Gid)
-	if got, _ := findings(t, dir,
-		Options{User: &sandbox.Identity{Name: "owner", UID: uid}}); len(got) > 0 {
-		t.Errorf("of the owner: %q", got)
+	expect(t, "the owner", dir, Options{User: &sandbox.Identity{Name: "owner", UID: uid}})
+	for _, name := range []string{"a", "b", "gophermap"} {
+		must(t, os.Chmod(filepath.Join(dir, name), 0o640))
 	}
-	must(t, os.Chmod(filepath.Join(dir, "a"), 0o640))
-	must(t, os.Chmod(filepath.Join(dir, "b"), 0o640))
-	must(t, os.Chmod(filepath.Join(dir, "gophermap"), 0o640))
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0o750))
-	if got, _ := findings(t, dir,
-		Options{User: &sandbox.Identity{Name: "group", UID: 4_000_000, GID: 4_000_000,
-			Groups: []int{gid}}}); len(got) > 0 {
-		t.Errorf("of the group: %q", got)
-	}
+	expect(t, "the group", dir, Options{User: &sandbox.Identity{Name: "group", UID: 4_000_000,
+		GID: 4_000_000, Groups: []int{gid}}})
 }
 
 // What the serving user cannot enter is told by name: homes of users with a Gopher
@@ -341,25 +341,14 @@ func TestTreesOfAnotherUser(t *testing.T) {
 	o := Options{User: &sandbox.Identity{Name: "somebody", UID: 4_000_000, GID: 4_000_000},
 		Named: true, Serve: daemon.Flags{Users: dir + "/homes/*/public_gopher",
 			UsersMinUID: 1000, Mounts: []string{"pub=" + dir + "/shut/pub"}}}
-	got, r := findings(t, filepath.Join(dir, "root"), o)
-	if want := []string{"error CHECK-READ " + dir + "/shut", "error CHECK-READ ~bob",
-		"error CHECK-READ ~dan", "error CHECK-OWNER ~fay",
-		"error CHECK-OWNER ~gus"}; !slices.Equal(got, want) {
-		t.Fatalf("got %q, want %q", got, want)
-	}
-	if bob := r.Findings[1]; bob.Message != "user somebody cannot enter "+dir+"/homes/bob (0700)" ||
-		bob.Hint != "chmod o+x "+dir+"/homes/bob" {
-		t.Errorf("bob: %+v", bob)
-	}
-	if fay, gus := r.Findings[3].Hint,
-		r.Findings[4].Hint; fay != "chown 12345 "+dir+"/homes/fay/public_gopher" || gus != "" {
-		t.Errorf("whose a directory is becomes right by %q, and what a link leads to by %q", fay, gus)
-	}
-	if got, _ := findings(t, filepath.Join(dir, "top/shut"),
-		Options{User: o.User, Named: true}); !slices.Equal(got,
-		[]string{"error CHECK-READ " + dir + "/top/shut"}) {
-		t.Errorf("the root: %q", got)
-	}
+	expect(t, "the trees", dir+"/root", o, "error CHECK-READ "+dir+"/shut",
+		"error CHECK-READ ~bob -> user somebody cannot enter "+dir+
+			"/homes/bob (0700) -> chmod o+x "+dir+"/homes/bob",
+		"error CHECK-READ ~dan",
+		"error CHECK-OWNER ~fay -> chown 12345 "+dir+"/homes/fay/public_gopher",
+		"error CHECK-OWNER ~gus -> ") // chown would give away what the link leads to
+	expect(t, "the root", dir+"/top/shut", Options{User: o.User, Named: true},
+		"error CHECK-READ "+dir+"/top/shut")
 }
 
 func stat(t *testing.T, name string) os.FileInfo {
