@@ -174,10 +174,9 @@ func target(l menu.Link) menu.Link {
 
 // linkedHost is a host that maps name.
 type linkedHost struct {
-	name  string // as the maps write it first
-	here  int    // links to it that this server answers
-	gone  int    // those that it does not
 	first link
+	here  int // links to it that this server answers
+	gone  int // those that it does not
 }
 
 // ours reports whether a host is surely this one: this server answers two or more links to
@@ -195,7 +194,7 @@ func (c *checking) follow() {
 		key := strings.ToLower(l.Host)
 		h := hosts[key]
 		if h == nil {
-			h = &linkedHost{name: l.Host, first: l}
+			h = &linkedHost{first: l}
 			hosts[key] = h
 		}
 		if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch ||
@@ -215,7 +214,7 @@ func (c *checking) follow() {
 	names := slices.Sorted(maps.Keys(hosts))
 	own := strings.ToLower(c.Host)
 	for _, key := range names {
-		if h := hosts[key]; c.Host == "" && h.ours() && isHost(h.name) && !isLocal(key) &&
+		if h := hosts[key]; c.Host == "" && h.ours() && isHost(h.first.Host) && !isLocal(key) &&
 			(own == "" || h.here > hosts[own].here) {
 			own = key
 		}
@@ -223,27 +222,27 @@ func (c *checking) follow() {
 	c.result.Host = own
 	for _, key := range names {
 		h := hosts[key]
-		file, line := h.first.on.label(h.first.File), h.first.Line
+		name, file, line := h.first.Host, h.first.on.label(h.first.File), h.first.Line
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
 			c.find("", diag.Warning, codeHost, file, line,
 				"leave the host out where a link is to this server",
 				"%s to %s, which is the visitor's own machine",
-				diag.Count(h.here+h.gone, "link", "links"), h.name)
+				diag.Count(h.here+h.gone, "link", "links"), name)
 		case key == own && c.Host == "":
-			c.find("", diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", h.name),
+			c.find("", diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", name),
 				"%s to %s, probably the name of this server",
-				diag.Count(h.here+h.gone, "link", "links"), h.name)
+				diag.Count(h.here+h.gone, "link", "links"), name)
 		case key == own:
-		case !isHost(h.name):
+		case !isHost(name):
 			c.find("", diag.Warning, codeHost, file, line,
 				"one TAB separates the fields: type and label, selector, host, port",
-				"not a host name: %q", h.name)
+				"not a host name: %q", name)
 		case h.ours():
 			c.find("", diag.Warning, codeHost, file, line,
 				"leave the host out where a link is to this server",
 				"%s to this server under another name, %s",
-				diag.Count(h.here, "link", "links"), h.name)
+				diag.Count(h.here, "link", "links"), name)
 		}
 	}
 
