@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/internal/command/doctor"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
@@ -126,23 +127,13 @@ func (m *machine) serve() {
 	must(m.T, err)
 	settings, err := conf.Settings()
 	must(m.T, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- daemon.Run(ctx, settings, io.Discard) }()
-	m.Cleanup(func() { stop(); <-ended })
-	for {
-		if conn, err := net.Dial("tcp", m.addr); err == nil {
-			_, _ = io.WriteString(conn, "robots.txt\r\n")
-			_, _ = io.ReadAll(conn)
-			_ = conn.Close()
-			return
-		}
-		select {
-		case err := <-ended:
-			m.Fatal(err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	treetest.Run(m.T, func(ctx context.Context) error {
+		return daemon.Run(ctx, settings, io.Discard)
+	})
+	treetest.Until(m.T, "the server answers", func() bool {
+		robots, err := ask.Dialer{}.All(m.Context(), m.addr, false, "robots.txt\r\n", 1<<20)
+		return err == nil && len(robots) > 0
+	})
 }
 
 // instead makes the server answer requests that begin with prefix by reply.
@@ -243,10 +234,10 @@ func TestDoctorFindsNothing(t *testing.T) {
 	keepEnvironment(t)
 	m := newMachine(t)
 	m.serve()
-	// The index is filled after the first answer.
-	for f := m.examine("search"); len(f) != 1 || !f[0].OK; f = m.examine("search") {
-		time.Sleep(20 * time.Millisecond)
-	}
+	treetest.Until(t, "the index is filled", func() bool {
+		found := m.examine("search")
+		return len(found) == 1 && found[0].OK
+	})
 	var names []string
 	for _, f := range m.examine("") {
 		if names = append(names, f.Check); !f.OK {
