@@ -73,50 +73,40 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 	if header == nil {
 		header = http.Header{}
 	}
-	a := &HostRules{Pace: &Pace{}, Fetched: time.Now()}
-	var file *robots.File
-	err := (&Reply{Status: status, Header: header}).asRobotsFile(validity{})
+	var a *HostRules
+	err := robot.Validate()
 	if err == nil {
-		file, err = readFile(robots.RFC9309, body, 0)
+		err = (&Reply{Status: status, Header: header}).asRobotsFile(validity{})
 	}
-	bad := robot.Validate()
-	switch {
-	case bad != nil:
-		a.Err = bad
-	case err == nil:
-		a.Access, a.File = Successful, file
-	case errors.Is(err, fs.ErrNotExist):
-		a.Access, a.Instead = Unavailable, err
-	default:
-		a.Err = err
+	if err == nil {
+		a = &HostRules{Access: Successful}
+		a.File, err = readFile(robots.RFC9309, body, 0)
 	}
-	a.bind(robot)
-	a.Pace.Follow(a.rules.Fields())
-	a.Pace.heed(refuses(status), 0)
-	a.schedule(header)
-	return a
+	if errors.Is(err, fs.ErrNotExist) {
+		a = &HostRules{Access: Unavailable, Instead: err}
+		err = nil
+	}
+	c := &Client{Categories: robot.Categories}
+	if len(robot.Names) > 0 {
+		c.Agent, c.Fallback = robot.Names[0], robot.Names[1:]
+	}
+	h := &host{}
+	c.settle(h, a, validity{}.after(header), err)
+	return c.answer(h)
 }
 
 // NotModified returns the same rules as of now, with the same Pace. It is for robots with
 // an HTTP client of their own, whose conditional request (If-None-Match,
 // If-Modified-Since) was answered 304, with this header.
 func (a *HostRules) NotModified(header http.Header) *HostRules {
-	now := *a
-	now.Fetched = time.Now()
-	now.Stale = false
-	now.Err = nil
-	now.schedule(header)
-	return &now
-}
-
-// schedule sets when to fetch the file again, and delays the pace, by a response's header.
-func (a *HostRules) schedule(header http.Header) {
 	valid := validity{}.after(header)
 	a.Pace.heed(false, valid.retry)
-	a.Until = a.Fetched.Add(new(Client).goodFor(valid))
-	if a.Err != nil {
-		a.Until = a.Fetched.Add(max(retryTime, valid.retry))
-	}
+	now := *a
+	now.Fetched = time.Now()
+	now.Until = now.Fetched.Add(new(Client).goodFor(valid))
+	now.Stale = false
+	now.Err = nil
+	return &now
 }
 
 // bind finds the rules of the robot.

@@ -101,26 +101,6 @@ func (c *Client) host(o dial.Origin) *host {
 	return h
 }
 
-// maxLooked bounds how many hosts dropHost examines.
-const maxLooked = 32
-
-// dropHost evicts one of the least recently used hosts that may be requested again. Without
-// one it returns false, and the cache grows. The caller holds the lock.
-func (c *Client) dropHost() bool {
-	for range min(maxLooked, len(c.cache.hosts)) {
-		e := c.cache.recent.Back()
-		h := e.Value.(*host)
-		if !h.fetching && !h.pace.busy(time.Now()) {
-			c.cache.recent.Remove(e)
-			delete(c.cache.hosts, h.origin)
-			c.cache.bytes -= h.bytes
-			return true
-		}
-		c.cache.recent.MoveToFront(e)
-	}
-	return false
-}
-
 // hasFile reports whether the file of a host is cached.
 func (h *host) hasFile() bool { return h.good != nil && h.good.File != nil }
 
@@ -168,8 +148,12 @@ func (c *Client) count(h *host) {
 	h.bytes = size
 }
 
-// shrink drops files and then hosts, except for h, until the cache fits in MaxBytes.
-// The caller holds the lock.
+// maxBusy bounds how many busy hosts shrink examines.
+const maxBusy = 32
+
+// shrink evicts files and then hosts, except for h, until the cache fits in MaxBytes: the
+// least recently used that may be requested again. Without any the cache grows. The caller
+// holds the lock.
 func (c *Client) shrink(h *host) {
 	most := cmp.Or(c.MaxBytes, maxBytes)
 	for e := c.cache.recent.Back(); e != nil && c.cache.bytes > most; e = e.Prev() {
@@ -177,7 +161,17 @@ func (c *Client) shrink(h *host) {
 			c.dropFile(old)
 		}
 	}
-	for c.cache.bytes > most && c.dropHost() {
+	for busy := 0; c.cache.bytes > most && busy < maxBusy; {
+		e := c.cache.recent.Back()
+		old := e.Value.(*host)
+		if old.fetching || old.pace.busy(time.Now()) {
+			c.cache.recent.MoveToFront(e)
+			busy++
+			continue
+		}
+		c.cache.recent.Remove(e)
+		delete(c.cache.hosts, old.origin)
+		c.cache.bytes -= old.bytes
 	}
 }
 
@@ -234,6 +228,24 @@ func (c *Client) refresh(ctx context.Context, o dial.Origin) *HostRules {
 	var err error
 	c.unlocked(func() { a, valid, err = c.read(ctx, o, before) })
 
+	// Keep what came of it.
+	if err == nil && a == nil { // not modified
+		same := *good
+		a = &same
+	}
+	c.settle(h, a, valid, err)
+	c.shrink(h)
+	answer := c.answer(h)
+	c.unlocked(func() { err = c.save(ctx, h) })
+	if err != nil { // which costs a fetch at the next start
+		c.cache.saved = err
+	}
+	return answer
+}
+
+// settle records what came of a fetch: the rules, or why there are none. The caller holds the
+// lock.
+func (c *Client) settle(h *host, a *HostRules, valid validity, err error) {
 	// A host that refuses its file wants no other requests, either.
 	status, _ := errors.AsType[*StatusError](err)
 	item, _ := errors.AsType[*ErrorItem](err)
@@ -243,13 +255,7 @@ func (c *Client) refresh(ctx context.Context, o dial.Origin) *HostRules {
 	h.pace.heed(status != nil && refuses(status.Status) || item != nil && ask.IsBusy(item.Text),
 		valid.retry)
 
-	// Keep what came of it.
 	h.Tried, h.err = time.Now(), err
-	if err == nil && a == nil { // not modified
-		same := *good
-		same.Stale = false
-		a = &same
-	}
 	switch {
 	case err == nil:
 		a.Fetched = h.Tried
@@ -259,13 +265,6 @@ func (c *Client) refresh(ctx context.Context, o dial.Origin) *HostRules {
 		h.Failing = h.Tried
 	}
 	c.count(h)
-	c.shrink(h)
-	answer := c.answer(h)
-	c.unlocked(func() { err = c.save(ctx, h) })
-	if err != nil { // which costs a fetch at the next start
-		c.cache.saved = err
-	}
-	return answer
 }
 
 // unlocked calls a function that takes long. The caller holds the lock.

@@ -141,9 +141,9 @@ func TestStore(t *testing.T) {
 		time.Sleep(31 * 24 * time.Hour)
 		now := time.Now().Format(time.RFC3339)
 		for _, record := range []string{"{broken", `{"tried":"` + now + `"}`,
-			`{"answer":{"access":"unavailable"},"tried":"9999-01-01T00:00:00Z"}`,
-			`{"answer":{"access":"open"},"tried":"` + now + `"}`,
-			`{"answer":{"access":"successful","dialect":"x"},"tried":"` + now + `"}`} {
+			`{"fetched":"` + now + `","tried":"9999-01-01T00:00:00Z"}`,
+			`{"url":"https://h/robots.txt","dialect":"rfc9309","tried":"` + now + `"}`,
+			`{"fetched":"` + now + `","url":"x","dialect":"x","tried":"` + now + `"}`} {
 			_ = kept.Save(t.Context(), "https://h:443", []byte(record))
 			if b := mustGet(t, &Client{Fetch: p.fetch, Store: kept},
 				"https://h/"); b.Allowed("/a") || b.Access != Successful {

@@ -146,10 +146,7 @@ func (p *Pace) busy(now time.Time) bool {
 func (p *Pace) size() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.plan.minutes == nil {
-		return 0
-	}
-	return 8 * day
+	return 8 * int64(len(p.plan))
 }
 
 // times returns the start of the last request, and the end of the hold.

@@ -62,23 +62,18 @@ func (d DirStore) Save(_ context.Context, origin string, data []byte) error {
 	return err
 }
 
-// savedHost is a host as JSON.
+// savedHost is a host as JSON, with the rules that were last fetched.
 type savedHost struct {
 	memory
-	Answer *savedRules `json:"answer,omitempty"`
-	Error  string      `json:"error,omitempty"`
-	Last   time.Time   `json:"last,omitzero"` // request
-	Hold   time.Time   `json:"hold,omitzero"` // the pace
-}
-
-// savedRules are the rules that were last fetched from a host.
-type savedRules struct {
-	Access    string    `json:"access"`
-	URL       string    `json:"url,omitempty"`
-	Fetched   time.Time `json:"fetched,omitzero"`
+	Fetched   time.Time `json:"fetched,omitzero"` // zero: no rules
+	URL       string    `json:"url,omitempty"`    // empty: there was no file
 	Dialect   string    `json:"dialect,omitempty"`
 	Truncated bool      `json:"truncated,omitempty"`
 	Text      []byte    `json:"text,omitempty"` // of the file, in base64
+
+	Error string    `json:"error,omitempty"`
+	Last  time.Time `json:"last,omitzero"` // request
+	Hold  time.Time `json:"hold,omitzero"` // the pace
 }
 
 // save writes a host into the store. The caller must not hold the lock.
@@ -89,14 +84,11 @@ func (c *Client) save(ctx context.Context, h *host) error {
 	c.cache.mu.Lock()
 	s := savedHost{memory: h.memory}
 	if a := h.good; a != nil {
-		s.Answer = &savedRules{
-			Access:    a.Access.String(),
-			URL:       a.URL,
-			Fetched:   a.Fetched,
-			Dialect:   a.File.Dialect().String(),
-			Truncated: a.File.Truncated(),
-			Text:      a.File.AppendTo(nil),
-		}
+		s.Fetched = a.Fetched
+		s.URL = a.URL
+		s.Dialect = a.File.Dialect().String()
+		s.Truncated = a.File.Truncated()
+		s.Text = a.File.AppendTo(nil)
 	}
 	if h.err != nil {
 		s.Error = h.err.Error()
@@ -132,16 +124,16 @@ func (c *Client) load(ctx context.Context, h *host) {
 		return
 	}
 	var good *HostRules
-	if a := s.Answer; a != nil {
-		good = &HostRules{Access: Unavailable, URL: a.URL, Fetched: a.Fetched}
-		if a.Access != Unavailable.String() {
-			dialect, err := readers.ParseDialect(a.Dialect)
-			if err != nil {
-				return
-			}
-			good.Access = Successful
-			good.File = robots.Parser{Dialect: dialect, Truncated: a.Truncated}.Parse(a.Text)
+	if !s.Fetched.IsZero() {
+		good = &HostRules{Access: Unavailable, URL: s.URL, Fetched: s.Fetched}
+	}
+	if s.URL != "" && good != nil {
+		dialect, err := readers.ParseDialect(s.Dialect)
+		if err != nil {
+			return
 		}
+		good.Access = Successful
+		good.File = robots.Parser{Dialect: dialect, Truncated: s.Truncated}.Parse(s.Text)
 	}
 
 	h.pace.setTimes(s.Last, s.Hold)
