@@ -33,12 +33,14 @@ func Annotation(dir string, data []byte) []diag.Diagnostic {
 		}
 		text.WriteByte('\n')
 	}
+	f := robots.Parse(readers.RFC9309, []byte(text.String()))
 	l := linter{
-		dir:    dir,
-		file:   robots.Parse(readers.RFC9309, []byte(text.String())),
-		source: Lines(data),
+		dir:     dir,
+		file:    f,
+		dialect: readers.RFC9309,
+		source:  written(data),
+		groups:  f.Groups(),
 	}
-	l.groups = l.file.Groups()
 	return l.find()
 }
 
@@ -47,15 +49,19 @@ func Annotation(dir string, data []byte) []diag.Diagnostic {
 // of Disallow, Final and User-agent. The second value reports whether a blank outside ASCII
 // was trimmed, or surrounds a Content-Usage.
 func Lines(data []byte) iter.Seq2[readers.Line, bool] {
-	text, _ := readers.DecodeUTF16(data)
-	lines := readers.NewScanner(readers.RFC9309, false, string(text)).Lines()
 	return func(yield func(readers.Line, bool) bool) {
-		for line := range lines {
+		for line := range written(data) {
 			if !yield(taken(line)) {
 				return
 			}
 		}
 	}
+}
+
+// written yields the lines of an annotation as a robots.txt has them.
+func written(data []byte) iter.Seq[readers.Line] {
+	text, _ := readers.DecodeUTF16(data)
+	return readers.NewScanner(readers.RFC9309, false, string(text)).Lines()
 }
 
 // nearMisses are the misspelt fields that count in an annotation.

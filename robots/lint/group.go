@@ -29,15 +29,15 @@ func (l *linter) group(i int, g robots.Group) {
 // outside reports rules before the first User-agent line, or after a blank line that ended a
 // record.
 func (l *linter) outside(i int, g robots.Group) {
-	if len(g.Rules) == 0 || l.dir != "" || l.file.Dialect() == readers.GopherStrict {
+	if len(g.Rules) == 0 || l.dir != "" || l.dialect == readers.GopherStrict {
 		return
 	}
 	line := g.Rules[0].Line
 	switch {
-	case l.file.Dialect() == readers.Standard1994 && i > 0:
+	case l.dialect == readers.Standard1994 && i > 0:
 		l.warn(line, "S1-OUTSIDE",
 			"a blank line ended the record: the rule belongs to none and is ignored")
-	case l.file.Dialect().Web():
+	case l.dialect.Web():
 		l.warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
 	default:
 		l.notice(line, "R8-OUTSIDE",
@@ -73,7 +73,7 @@ func (l *linter) agents(g robots.Group) {
 // unreached warns of a record behind one whose name is a part of its own: robots that take
 // the first record that fits (1994 and Extended) never reach it.
 func (l *linter) unreached(a robots.Agent) {
-	if l.file.Dialect().Reader().Names != readers.Part || len(l.named) > maxFound {
+	if l.dialect.Reader().Names != readers.Part || len(l.named) > maxFound {
 		return
 	}
 	name := strings.ToLower(a.Token)
@@ -130,7 +130,7 @@ func (l *linter) stacked(g robots.Group, n int) {
 
 // purposes reports names of purposes, such as search, in place of a robot's.
 func (l *linter) purposes(g robots.Group) {
-	if l.file.Dialect().Reader().Names != readers.Token {
+	if l.dialect.Reader().Names != readers.Token {
 		return
 	}
 	denies := slices.ContainsFunc(g.Rules, func(r readers.Rule) bool {
@@ -155,7 +155,7 @@ func (l *linter) purposes(g robots.Group) {
 
 // duplicate reports a robot that a group above names, too.
 func (l *linter) duplicate(a robots.Agent, line int) {
-	switch l.file.Dialect() {
+	switch l.dialect {
 	case readers.Standard1994, readers.Extended:
 		l.warn(a.Line, "S3-DUPLICATE",
 			"%q was named in line %d: robots go by the first record", a.Token, line)
@@ -178,7 +178,7 @@ func (l *linter) empty(i int, g robots.Group) {
 		}
 		return
 	}
-	if l.file.Dialect() == readers.Standard1994 && i+1 < len(l.groups) &&
+	if l.dialect == readers.Standard1994 && i+1 < len(l.groups) &&
 		len(l.groups[i+1].Agents) == 0 {
 		l.warn(line, "S1-EMPTY-GROUP", "a blank line ends the record before its rules")
 		return
@@ -189,7 +189,7 @@ func (l *linter) empty(i int, g robots.Group) {
 // rules reports the rules of a group that never decide.
 func (l *linter) rules(g robots.Group) {
 	normal := func(pattern string) string { return pattern }
-	if l.file.Dialect() == readers.RFC9309 {
+	if l.dialect == readers.RFC9309 {
 		normal = readers.NormalPattern
 	}
 	type said struct {
@@ -203,7 +203,7 @@ func (l *linter) rules(g robots.Group) {
 		other, both := seen[said{pattern, !r.Allow}]
 		switch {
 		case r.Pattern == "":
-			if len(g.Rules) > 1 && l.file.Dialect().Web() {
+			if len(g.Rules) > 1 && l.dialect.Web() {
 				l.notice(r.Line, "S5-EMPTY", "an empty pattern beside other rules has no effect")
 			}
 			continue
@@ -213,7 +213,7 @@ func (l *linter) rules(g robots.Group) {
 				"the same rule as in line %d, to readers that compare escapes", same.Line)
 		case twice:
 			l.warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", same.Line)
-		case both && (l.file.Dialect() == readers.RFC9309 || l.file.Dialect() == readers.Extended):
+		case both && (l.dialect == readers.RFC9309 || l.dialect == readers.Extended):
 			_, end := seen[said{pattern + "$", false}]
 			l.overruled(other, r, end)
 		}
@@ -240,13 +240,12 @@ func hasRaw(pattern string) bool {
 // everything reports an Allow and a Disallow that both match every path: only the longer one
 // has an effect, or the Allow if they are equally long.
 func (l *linter) everything(g robots.Group) {
-	if l.file.Dialect() != readers.RFC9309 {
+	if l.dialect != readers.RFC9309 {
 		return
 	}
 	var open, shut readers.Rule
 	for _, r := range g.Rules {
-		if r.Pattern == "/" || strings.Trim(r.Pattern, "*") == "" && r.Pattern != "" ||
-			strings.HasPrefix(r.Pattern, "/*") && strings.Trim(r.Pattern[1:], "*") == "" {
+		if strings.Trim(strings.TrimPrefix(r.Pattern, "/"), "*") == "" && r.Pattern != "" {
 			best := &shut
 			if r.Allow {
 				best = &open
@@ -271,7 +270,7 @@ func (l *linter) everything(g robots.Group) {
 // noPath reports whether a pattern matches no path, since it begins with neither a slash nor
 // a star.
 func (l *linter) noPath(pattern string) bool {
-	return l.file.Dialect().Web() && pattern != "" && pattern[0] != '/' && pattern[0] != '*'
+	return l.dialect.Web() && pattern != "" && pattern[0] != '/' && pattern[0] != '*'
 }
 
 // overruled reports a Disallow with the pattern of an Allow, which wins. If the pattern with

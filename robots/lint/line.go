@@ -17,7 +17,11 @@ import (
 // lines checks each line alone.
 func (l *linter) lines() {
 	last, blank := readers.KindBlank, false // of the last line with an effect; whether a blank line follows it
-	for line, odd := range l.source {
+	for line := range l.source {
+		read, odd := taken(line)
+		if l.dir != "" {
+			line = read
+		}
 		l.bytes(line)
 		if odd {
 			l.oddBlank(line)
@@ -48,7 +52,7 @@ func (l *linter) lines() {
 				break
 			}
 			l.field(line)
-			if l.file.Dialect() == readers.Extended && last != readers.KindAgent &&
+			if l.dialect == readers.Extended && last != readers.KindAgent &&
 				strings.EqualFold(line.Field, "robot-version") {
 				l.warn(line.Number, "C3-PLACE",
 					"Robot-version counts only directly after User-agent")
@@ -188,13 +192,13 @@ func (l *linter) sitemap(line readers.Line) {
 
 // agent checks a User-agent line.
 func (l *linter) agent(line readers.Line) {
-	d := l.file.Dialect()
+	d := l.dialect
 	word := readers.ProductToken(line.Value)
 	_, rest, _ := strings.Cut(line.Value, ",")
 	switch {
 	case line.Value == "":
 		l.fault(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
-	case l.file.Dialect() == readers.GopherStrict:
+	case l.dialect == readers.GopherStrict:
 		l.notice(line.Number, "G10-IGNORED",
 			"a strict robot ignores User-agent: the rules below bind everyone")
 	case l.dir != "" && strings.Contains(line.Value, ","):
@@ -223,7 +227,7 @@ func (l *linter) agent(line readers.Line) {
 
 // rule checks an Allow, Disallow or Final line.
 func (l *linter) rule(line readers.Line) {
-	d := l.file.Dialect()
+	d := l.dialect
 	if line.Kind == readers.KindAllow && !d.Reader().Allow {
 		code := "G10-IGNORED"
 		if d == readers.Standard1994 {
@@ -295,18 +299,18 @@ func (l *linter) webRule(line readers.Line) {
 	switch {
 	case p == "", l.noPath(p) && l.dir == "":
 		return
-	case l.file.Dialect() == readers.RFC9309 && len(l.dir) < 2 &&
+	case l.dialect == readers.RFC9309 && len(l.dir) < 2 &&
 		(p == "/robots.txt" || p == "/robots.txt$"):
 		l.warn(line.Number, "R5-NEVER",
 			"%q never decides about the robots file itself, which may always be fetched", p)
-	case (l.file.Dialect() == readers.Standard1994 || l.file.Dialect() == readers.Gemini) &&
+	case (l.dialect == readers.Standard1994 || l.dialect == readers.Gemini) &&
 		strings.ContainsAny(p, "*$"):
 		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
-	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p, "%") &&
+	case l.dialect == readers.RFC9309 && strings.Contains(p, "%") &&
 		badEscape.MatchString(p):
 		l.warn(line.Number, "R6-ESCAPE",
 			"a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
-	case l.file.Dialect() == readers.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
+	case l.dialect == readers.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
 		l.notice(line.Number, "R7-WILDCARD",
 			"$ means the end only at the end of a pattern; write %%24 for the byte")
 	}

@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,15 +30,17 @@ import (
 // linter collects the diagnostics of a file. It checks lines one by one (line.go)
 // and the groups that they make (group.go).
 type linter struct {
-	file   *robots.File
-	dir    string                        // of an annotation; "" for a file
-	source iter.Seq2[readers.Line, bool] // the lines; true if a blank outside ASCII surrounds the field or the value
-	groups []robots.Group
-	more   int            // diagnostics left out
-	named  map[string]int // the line in which a robot was first named
-	cut    map[int]string // values of User-agent whose first word alone is compared, by line
-	apart  map[int]bool   // lines of User-agent that a blank line parts from another one
-	found  []diag.Diagnostic
+	file    *robots.File
+	dialect readers.Dialect
+	dir     string                 // of an annotation; "" for a file
+	source  iter.Seq[readers.Line] // the lines as they were written
+	groups  []robots.Group
+
+	more  int            // diagnostics left out
+	named map[string]int // the line in which a robot was first named
+	cut   map[int]string // values of User-agent whose first word alone is compared, by line
+	apart map[int]bool   // lines of User-agent that a blank line parts from another one
+	found []diag.Diagnostic
 }
 
 // The sizes at which a file is remarked on: some readers stop at the second.
@@ -52,16 +55,12 @@ const (
 // File has none. The diagnostics do not name the file.
 func File(f *robots.File) []diag.Diagnostic {
 	l := linter{
-		file: f,
-		source: func(yield func(readers.Line, bool) bool) {
-			for line := range f.Lines() {
-				if _, odd := taken(line); !yield(line, odd) {
-					return
-				}
-			}
-		},
+		file:    f,
+		dialect: f.Dialect(),
+		source:  f.Lines(),
+		groups:  f.Groups(),
 	}
-	if l.groups = f.Groups(); l.nothing() { // so its lines and its size do not matter
+	if l.nothing() { // so its lines and its size do not matter
 		return l.found
 	}
 	l.size()
@@ -127,6 +126,9 @@ func (l *linter) size() {
 	}
 }
 
+// page matches the beginning of a web page.
+var page = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|head)`)
+
 // nothing reports a file that robots cannot read, one without a line for them, and a web
 // page, even if some line of it looks like a field. It returns true if it reports one.
 func (l *linter) nothing() bool {
@@ -134,17 +136,9 @@ func (l *linter) nothing() bool {
 		l.warn(0, "R10-BYTES", "%v: robots should stay away from the host", err)
 		return true
 	}
-	page := false
-	for line := range l.file.Lines() {
-		if text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(line.Text,
-			"\ufeff"))); text != "" {
-			page = strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") ||
-				strings.HasPrefix(text, "<?xml") || strings.HasPrefix(text, "<head")
-			break
-		}
-	}
+	text := strings.TrimPrefix(string(l.file.AppendTo(nil)), "\ufeff")
 	switch {
-	case page && !slices.ContainsFunc(l.groups, func(g robots.Group) bool {
+	case page.MatchString(text) && !slices.ContainsFunc(l.groups, func(g robots.Group) bool {
 		return len(g.Agents) > 0
 	}):
 		l.warn(0, "G1-ABSENT", "a web page, not a robots file: robots take the host for one without rules")
