@@ -26,6 +26,7 @@ const maxLost = 1000
 // converter writes one dialect in another.
 type converter struct {
 	file *robots.File
+	from readers.Reader
 	to   readers.Dialect
 	read int // bytes of groups
 	out  []byte
@@ -51,6 +52,7 @@ func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnosti
 	}
 	c := converter{
 		file: f,
+		from: f.Dialect().Reader(),
 		to:   to,
 		said: map[string]bool{},
 	}
@@ -61,11 +63,39 @@ func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnosti
 // ends removes the control characters of a text.
 var ends = strings.NewReplacer("\r", "", "\n", "", "\t", "")
 
-// groups writes a group for each robot that the file names, and the * group. (Asking the file
-// for each robot would take quadratic time.)
+// groups writes a group for each robot that the file names, and the * group: * first, then
+// the longest name, since some readers take the first name that is part of theirs. (Asking the
+// file for each robot would take quadratic time.)
 func (c *converter) groups() {
-	own, loose := c.named()
-	for _, name := range names(c.file) {
+	// List the robots, where each is named first, and the groups that bind it.
+	all := []robots.Agent{{Token: "*"}}
+	own := map[string][]robots.Group{"*": nil, "": nil} // by the name in lower case
+	var loose []robots.Group                            // that bind everybody besides
+	for _, g := range c.file.Groups() {
+		if len(g.Agents) == 0 && c.from.Loose && len(g.Rules)+len(g.Usages) > 0 {
+			loose = append(loose, g)
+		}
+		seen := map[string]bool{}
+		for _, a := range g.Agents {
+			name := strings.ToLower(a.Token)
+			groups, known := own[name]
+			if !known {
+				all = append(all, a)
+				own[name] = nil
+			}
+			if g.Version != readers.Experimental && !seen[name] &&
+				(len(groups) == 0 || !c.from.First) {
+				own[name] = append(groups, g)
+			}
+			seen[name] = true
+		}
+	}
+	slices.SortStableFunc(all[1:], func(a, b robots.Agent) int {
+		return len(b.Token) - len(a.Token)
+	})
+
+	// Write a group for each.
+	for _, name := range all {
 		if c.read > maxConverted {
 			c.lost.add(name.Line, "SIZE",
 				"groups of more than %d bytes: those from %q on are left out", maxConverted,
@@ -86,49 +116,6 @@ func (c *converter) groups() {
 	c.sitemaps()
 }
 
-// named returns the groups that bind each robot that the file names, by its name in lower
-// case, and those that bind everybody besides.
-func (c *converter) named() (own map[string][]robots.Group, loose []robots.Group) {
-	row := c.file.Dialect().Reader()
-	own = map[string][]robots.Group{}
-	for _, g := range c.file.Groups() {
-		if len(g.Agents) == 0 && row.Loose && len(g.Rules)+len(g.Usages) > 0 {
-			loose = append(loose, g)
-		}
-		if g.Version == readers.Experimental {
-			continue
-		}
-		seen := map[string]bool{}
-		for _, a := range g.Agents {
-			name := strings.ToLower(a.Token)
-			if !seen[name] && (len(own[name]) == 0 || !row.First) {
-				own[name] = append(own[name], g)
-			}
-			seen[name] = true
-		}
-	}
-	return own, loose
-}
-
-// names lists the robots of a file, and where each is named first: * first, then
-// the longest, since some readers take the first name that is part of theirs.
-func names(f *robots.File) []robots.Agent {
-	all := []robots.Agent{{Token: "*"}}
-	seen := map[string]bool{"*": true, "": true}
-	for _, g := range f.Groups() {
-		for _, a := range g.Agents {
-			if lower := strings.ToLower(a.Token); !seen[lower] {
-				seen[lower] = true
-				all = append(all, a)
-			}
-		}
-	}
-	slices.SortStableFunc(all[1:], func(a, b robots.Agent) int {
-		return len(b.Token) - len(a.Token)
-	})
-	return all
-}
-
 // converted is a rule with its pattern in the other dialect.
 type converted struct {
 	rule    readers.Rule
@@ -143,10 +130,10 @@ func (c *converter) group(name robots.Agent, groups []robots.Group) {
 	two := false
 	for _, g := range groups {
 		for _, r := range g.Rules {
-			if r.Pattern == "" || r.Allow && !c.file.Dialect().Reader().Allow {
+			if r.Pattern == "" || r.Allow && !c.from.Allow {
 				continue
 			}
-			s := shapeOf(r.Pattern, c.file.Dialect(), g.Version)
+			s := shapeOf(r.Pattern, c.from.Dialect, g.Version)
 			rules = append(rules, converted{rule: r, shape: s})
 			two = two || c.to == readers.Extended && !s.plain()
 		}
@@ -222,7 +209,7 @@ func (c *converter) rule(r converted) {
 	if c.escapes(r.rule.Pattern) {
 		add("PERCENT", ": the escapes mean other bytes, or none, now")
 	}
-	if c.file.Dialect() == readers.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") ||
+	if c.from.Dialect == readers.Veronica2 && strings.HasSuffix(r.rule.Pattern, "/") ||
 		c.to == readers.Veronica2 && strings.HasSuffix(r.pattern, "/") {
 		add("SLASH", " covers the selector without its last slash to Veronica-2 only")
 	}
@@ -264,10 +251,10 @@ func (c *converter) usage(u robots.Usage) {
 	switch {
 	case c.to != readers.RFC9309 && c.to != readers.Gopher:
 		c.lost.add(u.Line, "USAGE", "the preference %q", pattern+u.Value)
-	case c.file.Dialect() == c.to || u.Pattern == "":
+	case c.from.Dialect == c.to || u.Pattern == "":
 		c.line("Content-Usage", pattern+u.Value)
 	default:
-		p, lost := c.pattern(shapeOf(u.Pattern, c.file.Dialect(), readers.Version1), false, false)
+		p, lost := c.pattern(shapeOf(u.Pattern, c.from.Dialect, readers.Version1), false, false)
 		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
 			c.lost.add(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 			return
@@ -293,7 +280,7 @@ func (c *converter) pattern(s shape, allow, two bool) (p, lost string) {
 // or, if one of them is RFC 9309, a % that begins none.
 func (c *converter) escapes(p string) bool {
 	raw := func(d readers.Dialect) bool { return d.Web() && d != readers.RFC9309 }
-	from, to := c.file.Dialect(), c.to
+	from, to := c.from.Dialect, c.to
 	switch {
 	case raw(from) && raw(to), !from.Web() && !to.Web():
 		return false

@@ -133,8 +133,9 @@ func TestConvertKeeps(t *testing.T) {
 			readers.Dialects()[rnd.IntN(len(readers.Dialects()))]
 		agent := []string{"foo", "foobar", "zed"}[rnd.IntN(3)]
 		f := robots.Parse(from, data)
-		if !slices.ContainsFunc(names(f), func(a robots.Agent) bool {
-			return strings.EqualFold(a.Token, agent)
+		isNamed := func(a robots.Agent) bool { return strings.EqualFold(a.Token, agent) }
+		if !slices.ContainsFunc(f.Groups(), func(g robots.Group) bool {
+			return slices.ContainsFunc(g.Agents, isNamed)
 		}) {
 			agent = "zed"
 		}

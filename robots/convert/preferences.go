@@ -23,10 +23,17 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 		if !isSignal(line) {
 			continue
 		}
-		usage, missing := usageOf(line.Value)
-		site = site.Combine(usage)
-		for _, pair := range missing {
-			l.add(line.Number, "SIGNAL", "the signal %q: Content-Usage has no word for it", pair)
+		for _, s := range readers.ParseSignals(line.Value) {
+			if !s.IsValid() || s.Category.Key == "" {
+				l.add(line.Number, "SIGNAL", "the signal %q: Content-Usage has no word for it",
+					s.Text)
+				continue
+			}
+			preference := robots.No
+			if s.Value == "yes" {
+				preference = robots.Yes
+			}
+			site = site.Combine(robots.Statement{{Key: s.Category.Key, Preference: preference}})
 		}
 	}
 	if site == nil {
@@ -47,24 +54,6 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 		out = append(endLine(out), "\nUser-agent: *\n"+usage+"Allow: /\n"...)
 	}
 	return out, l.list
-}
-
-// usageOf translates the value of a Content-Signal line to Content-Usage:
-// "search=yes, ai-train=no" is "search=y, train-ai=n". lost lists the pairs that
-// Content-Usage has no words for.
-func usageOf(signal string) (usage robots.Statement, lost []string) {
-	for _, s := range readers.ParseSignals(signal) {
-		if !s.IsValid() || s.Category.Key == "" {
-			lost = append(lost, s.Text)
-			continue
-		}
-		preference := robots.No
-		if s.Value == "yes" {
-			preference = robots.Yes
-		}
-		usage = usage.Combine(robots.Statement{{Key: s.Category.Key, Preference: preference}})
-	}
-	return usage, lost
 }
 
 // UsageToSignals writes what the Content-Usage lines of the * group state of the
@@ -118,7 +107,8 @@ func agentsOf(g robots.Group) string {
 	return strings.Join(all, ", ")
 }
 
-// signalOf is the inverse of [usageOf].
+// signalOf translates preferences to the value of a Content-Signal line. lost lists those
+// that it has no words for.
 func signalOf(usage robots.Statement) (signal string, lost []string) {
 	var all []string
 	for _, c := range readers.Categories() {
