@@ -9,7 +9,7 @@ require (
 	github.com/landlock-lsm/go-landlock v0.11.0 // the sandbox: Landlock on all threads, for internal/process/sandbox
 	github.com/pires/go-proxyproto v0.15.0 // PROXY headers, for server; v0.16.0 wants a newer Go
 	github.com/prometheus/client_golang v1.25.0 // the numbers that -metrics offers, for internal/process/metrics
-	github.com/rogpeppe/go-internal v1.16.0 // testscript: the command line is tested by scripts; tests only
+	github.com/rogpeppe/go-internal v1.16.0 // diff: for internal/command/robotscmd; testscript: the command line is tested by scripts
 	github.com/urfave/cli/v2 v2.27.7 // flags, their environment variables, commands, for cmd/gophd
 	github.com/yuin/goldmark v1.8.7 // Markdown as HTML, for internal/front/web
 	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/process/sandbox; idna: hosts in one spelling, for robots/client

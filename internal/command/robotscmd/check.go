@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/policy"
@@ -21,7 +23,7 @@ type checked struct {
 	Readers policy.Matrix   `json:"readers"`
 	Bytes   int             `json:"bytes"`
 	Rules   int             `json:"rules"`
-	differs []string        // from the file of a server
+	differs []byte          // from the file of a server
 	all     bool            // notices are shown, too
 }
 
@@ -105,7 +107,10 @@ func (k *checked) against(served []byte, snap *site.Snapshot, target string) {
 	if bytes.Equal(served, snap.Robots) {
 		return
 	}
-	k.differs = difference(string(served), string(snap.Robots))
+	lines := bytes.ReplaceAll(served, []byte("\r\n"), []byte("\n"))
+	if k.differs = diff.Diff("served", lines, "-root", snap.Robots); k.differs == nil {
+		k.differs = []byte("only the line ends differ\n")
+	}
 	r := policy.NewReport(policy.CodeDiffers, target, 0,
 		fmt.Sprintf("the server has another robots.txt: %d bytes, of -root %d", len(served),
 			len(snap.Robots)))
@@ -131,62 +136,11 @@ func (k *checked) bad() bool {
 func (k *checked) String() string {
 	var b strings.Builder
 	b.WriteString(reportsText(k.Reports, k.all))
-	for _, line := range k.differs {
-		fmt.Fprintln(&b, line)
-	}
+	b.Write(k.differs)
 	fmt.Fprintf(&b, "%-20s %9s %9s %11s\n", "reader", "rules", "leaks", "over-blocks")
 	for _, row := range k.Readers {
 		fmt.Fprintf(&b, "%-20s %9d %9d %11d\n", row.Name, row.Rules, row.Leaks, row.OverBlocks)
 	}
 	fmt.Fprintf(&b, "robots.txt: %d bytes, %d rules\n", k.Bytes, k.Rules)
 	return b.String()
-}
-
-// difference lists the lines of one robots.txt that the other lacks (-), and the
-// reverse (+), below the name of their group. It ignores the order within a group, which
-// has no meaning, and gophd sorts. Lines are quoted for a terminal.
-func difference(served, ours string) []string {
-	a, b := groupLines(served), groupLines(ours)
-	lines := append(missing("-", a, b), missing("+", b, a)...)
-	if len(lines) == 0 {
-		lines = []string{"the same lines in another order, or with other line ends"}
-	}
-	return append([]string{"--- served", "+++ -root"}, lines...)
-}
-
-// groupLine is a line of robots.txt and the User-agent line above it.
-type groupLine struct{ agent, text string }
-
-func groupLines(file string) (all []groupLine) {
-	agent := "before any User-agent"
-	for line := range strings.SplitSeq(file, "\n") {
-		line = strings.TrimRight(line, " \t\r")
-		if field, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(field, "User-agent") {
-			agent = line
-		}
-		if line != "" {
-			all = append(all, groupLine{agent, line})
-		}
-	}
-	return all
-}
-
-// missing lists those lines of a that b lacks, each as often as it lacks it.
-func missing(mark string, a, b []groupLine) (list []string) {
-	have := map[groupLine]int{}
-	for _, line := range b {
-		have[line]++
-	}
-	agent := ""
-	for _, line := range a {
-		if have[line]--; have[line] >= 0 {
-			continue
-		}
-		if line.agent != agent {
-			agent = line.agent
-			list = append(list, "@@ "+diag.Printable(agent)+" @@")
-		}
-		list = append(list, mark+diag.Printable(line.text))
-	}
-	return list
 }

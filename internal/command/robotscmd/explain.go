@@ -113,7 +113,11 @@ func (e explained) String() string {
 		answer = "deny "
 	}
 	fmt.Fprintf(&b, "%s %s for %s\n", answer, strconv.Quote(e.Selector), diag.Printable(e.Agent))
-	row := func(what, text string) { fmt.Fprintf(&b, "    %-11s %s\n", what, text) }
+	row := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "    %-11s %s\n", what, text)
+		}
+	}
 	if !e.Exists {
 		row("note", notThere(e.Allowed))
 	}
@@ -126,9 +130,7 @@ func (e explained) String() string {
 		none = "nothing: robots.txt is always allowed"
 	}
 	row("decided by", sourceText(e.By, none))
-	if e.Overrules != nil {
-		row("overrules", sourceText(e.Overrules, ""))
-	}
+	row("overrules", sourceText(e.Overrules, ""))
 	if e.Joined {
 		row("joined", "robots.txt would be too large, so that line holds for all robots that joined directories name")
 	}
@@ -136,32 +138,28 @@ func (e explained) String() string {
 		row("struck", fmt.Sprintf("%s, since %s must not be undone", sourceText(&s.Allow, ""),
 			sourceText(&s.By, "")))
 	}
+	written := "nothing: no line of robots.txt matches"
 	if e.Line > 0 {
-		row("written as", fmt.Sprintf("robots.txt:%d: %s", e.Line, diag.Printable(e.Text)))
-	} else {
-		row("written as", "nothing: no line of robots.txt matches")
+		written = fmt.Sprintf("robots.txt:%d: %s", e.Line, diag.Printable(e.Text))
 	}
+	row("written as", written)
 	for _, p := range e.Usage {
+		by := "no annotation"
+		if p.By != nil {
+			by = diag.Place(p.By.File, p.By.Line) + ": Content-Usage"
+		}
 		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", diag.Printable(p.Key),
-			p.Value, usageText(p.By), p.Line))
+			p.Value, by, p.Line))
 	}
 	if e.NoUsage != "" {
 		row("preference", "none: "+e.NoUsage)
 	}
-	var yes, no []string
+	readers := map[bool][]string{}
 	for _, r := range e.Readers {
-		if r.Allowed {
-			yes = append(yes, r.Reader)
-		} else {
-			no = append(no, r.Reader)
-		}
+		readers[r.Allowed] = append(readers[r.Allowed], r.Reader)
 	}
-	if len(yes) > 0 {
-		row("let in", strings.Join(yes, ", "))
-	}
-	if len(no) > 0 {
-		row("kept out", strings.Join(no, ", "))
-	}
+	row("let in", strings.Join(readers[true], ", "))
+	row("kept out", strings.Join(readers[false], ", "))
 	return b.String()
 }
 
@@ -173,11 +171,4 @@ func sourceText(s *policy.RuleSource, none string) string {
 		return fmt.Sprintf("%s: %s", diag.Printable(s.File), diag.Printable(s.Value))
 	}
 	return fmt.Sprintf("%s: %s", diag.Place(s.File, s.Line), diag.Printable(s.Text()))
-}
-
-func usageText(s *policy.RuleSource) string {
-	if s == nil {
-		return "no annotation"
-	}
-	return diag.Place(s.File, s.Line) + ": Content-Usage"
 }

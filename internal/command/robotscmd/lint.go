@@ -85,17 +85,6 @@ func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
 	return printText(c.Err, findingsText(lost))
 }
 
-// oneTarget loads the only argument.
-func (c *Command) oneTarget(ctx context.Context, example string) (ruleSource, error) {
-	if len(c.Args) == 0 {
-		return ruleSource{}, exit.Usagef(example, "%s needs a target", c.Name)
-	}
-	if err := c.atMost(1); err != nil {
-		return ruleSource{}, err
-	}
-	return c.load(ctx, c.Args[0])
-}
-
 func findingsText(list []diag.Diagnostic) string {
 	text := ""
 	for _, d := range list {
@@ -131,18 +120,26 @@ func (c *Command) Convert(ctx context.Context) error {
 	if c.To == "" {
 		return exit.Usagef("gophd robots convert -from gopher -to rfc9309 robots.txt", "no -to")
 	}
-	preferences := map[string]func(*robots.File) ([]byte, []diag.Diagnostic){
+	rewrite := map[string]func(*robots.File) ([]byte, []diag.Diagnostic){
 		"content-usage":  convert.SignalsToUsage,
 		"content-signal": convert.UsageToSignals,
 	}[c.To]
-	to := readers.RFC9309
-	var err error
-	if preferences == nil {
-		if to, err = dialectOf("to", c.To, readers.Gopher); err != nil {
+	preferences := rewrite != nil
+	if !preferences {
+		to, err := dialectOf("to", c.To, readers.Gopher)
+		if err != nil {
 			return err
 		}
+		rewrite = func(f *robots.File) ([]byte, []diag.Diagnostic) { return convert.File(f, to) }
 	}
-	s, err := c.oneTarget(ctx, "gophd robots convert -from gopher -to rfc9309 robots.txt")
+	if len(c.Args) == 0 {
+		return exit.Usagef("gophd robots convert -from gopher -to rfc9309 robots.txt",
+			"%s needs a target", c.Name)
+	}
+	if err := c.atMost(1); err != nil {
+		return err
+	}
+	s, err := c.load(ctx, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -154,13 +151,10 @@ func (c *Command) Convert(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var text []byte
-	var lost []diag.Diagnostic
-	if preferences != nil {
-		text, lost = preferences(robots.Parse(to, s.file.AppendTo(nil)))
-	} else {
-		text, lost = convert.File(robots.Parse(from, s.file.AppendTo(nil)), to)
+	if preferences {
+		from = readers.RFC9309
 	}
+	text, lost := rewrite(robots.Parse(from, s.file.AppendTo(nil)))
 	list := inFile(s.name, lost)
 	if c.JSON {
 		return terminal.PrintJSON(c.Out, conversion{string(text), list})
