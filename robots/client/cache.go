@@ -209,7 +209,7 @@ func (c *Client) refresh(ctx context.Context, o dial.Origin) *HostRules {
 	h := c.host(o)
 	h.fetching = true
 	defer func() { h.fetching = false }()
-	c.unlocked(func() { c.load(ctx, h) })
+	c.load(ctx, h)
 	if c.fresh(h) {
 		return c.answer(h)
 	}
@@ -236,8 +236,7 @@ func (c *Client) refresh(ctx context.Context, o dial.Origin) *HostRules {
 	c.settle(h, a, valid, err)
 	c.shrink(h)
 	answer := c.answer(h)
-	c.unlocked(func() { err = c.save(ctx, h) })
-	if err != nil { // which costs a fetch at the next start
+	if err := c.save(ctx, h); err != nil { // which costs a fetch at the next start
 		c.cache.saved = err
 	}
 	return answer

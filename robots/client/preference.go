@@ -40,23 +40,21 @@ func (a *HostRules) Preferences(rawURL string, header http.Header) []Preference 
 	}
 
 	// What the file states.
-	place := func(line int, field string) string {
-		return fmt.Sprintf("robots.txt:%d: %s", line, field)
-	}
 	for _, s := range a.Usage(rawURL) {
-		add(s.Key, s.Preference.String(), place(s.Line, "Content-Usage"))
+		add(s.Key, s.Preference.String(), fmt.Sprintf("robots.txt:%d: Content-Usage", s.Line))
 	}
 	for _, f := range a.rules.Fields() {
 		if f.Name != "content-signal" {
 			continue
 		}
+		origin := fmt.Sprintf("robots.txt:%d: Content-Signal", f.Line)
 		for _, s := range readers.ParseSignals(f.Value) {
 			switch {
 			case !s.IsValid():
 			case s.Category.Key == "":
-				add(s.Key, s.Value, place(f.Line, "Content-Signal"))
+				add(s.Key, s.Value, origin)
 			default:
-				add(s.Category.Key, s.Value[:1], place(f.Line, "Content-Signal"))
+				add(s.Category.Key, s.Value[:1], origin)
 			}
 		}
 	}
@@ -96,10 +94,10 @@ func (a *HostRules) addressed(tag string) string {
 	if !found || readers.ProductToken(name) != name {
 		return tag
 	}
-	if !slices.ContainsFunc(a.robot.Names, func(own string) bool {
-		return strings.EqualFold(own, name)
-	}) {
-		return ""
+	for _, own := range a.robot.Names {
+		if strings.EqualFold(own, name) {
+			return rest
+		}
 	}
-	return rest
+	return ""
 }

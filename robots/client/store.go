@@ -76,12 +76,11 @@ type savedHost struct {
 	Hold  time.Time `json:"hold,omitzero"` // the pace
 }
 
-// save writes a host into the store. The caller must not hold the lock.
+// save writes a host into the store. The caller holds the lock.
 func (c *Client) save(ctx context.Context, h *host) error {
 	if c.Store == nil {
 		return nil
 	}
-	c.cache.mu.Lock()
 	s := savedHost{memory: h.memory}
 	if a := h.good; a != nil {
 		s.Fetched = a.Fetched
@@ -95,9 +94,8 @@ func (c *Client) save(ctx context.Context, h *host) error {
 	}
 	s.Last, s.Hold = h.pace.times()
 	data, err := json.Marshal(s)
-	c.cache.mu.Unlock()
 	if err == nil {
-		err = c.Store.Save(ctx, h.origin.String(), data)
+		c.unlocked(func() { err = c.Store.Save(ctx, h.origin.String(), data) })
 	}
 	if err != nil {
 		return fmt.Errorf("saving %s: %w", h.origin, err)
@@ -106,19 +104,15 @@ func (c *Client) save(ctx context.Context, h *host) error {
 }
 
 // load reads a host from the store, once. If the store lacks it or fails, h remains
-// unchanged.
+// unchanged. The caller holds the lock.
 func (c *Client) load(ctx context.Context, h *host) {
-	if c.Store == nil {
+	if c.Store == nil || h.loaded {
 		return
 	}
-	c.cache.mu.Lock()
-	loaded := h.loaded
 	h.loaded = true
-	c.cache.mu.Unlock()
-	if loaded {
-		return
-	}
-	data, err := c.Store.Load(ctx, h.origin.String())
+	var data []byte
+	var err error
+	c.unlocked(func() { data, err = c.Store.Load(ctx, h.origin.String()) })
 	var s savedHost
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return
@@ -137,11 +131,6 @@ func (c *Client) load(ctx context.Context, h *host) {
 	}
 
 	h.pace.setTimes(s.Last, s.Hold)
-	c.cache.mu.Lock()
-	defer c.cache.mu.Unlock()
-	if !h.Tried.IsZero() {
-		return // fetched meanwhile
-	}
 	h.memory = s.memory
 	if s.Error != "" {
 		h.err = storedError(s.Error)
@@ -169,8 +158,9 @@ func (c *Client) Flush(ctx context.Context) error {
 	if c.Store == nil {
 		return nil
 	}
-	var waiting []*host
 	c.cache.mu.Lock()
+	defer c.cache.mu.Unlock()
+	var waiting []*host
 	for e := c.cache.recent.Front(); e != nil; e = e.Next() {
 		if h := e.Value.(*host); h.pace.busy(time.Now()) {
 			waiting = append(waiting, h)
@@ -178,7 +168,6 @@ func (c *Client) Flush(ctx context.Context) error {
 	}
 	all := c.cache.saved
 	c.cache.saved = nil
-	c.cache.mu.Unlock()
 	for _, h := range waiting {
 		all = errors.Join(all, c.save(ctx, h))
 	}
