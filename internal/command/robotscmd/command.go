@@ -17,6 +17,7 @@ import (
 	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/robots/readers"
 )
 
 // A Command is one of them, with its flags and arguments. Each method is a
@@ -59,10 +60,7 @@ func (c *Command) atMost(n int) error {
 // product returns the product token of -agent: its first word, without a version
 // (R3).
 func (c *Command) product() (string, error) {
-	name := strings.TrimSpace(c.Agent)
-	if i := strings.IndexAny(name, "/ \t;("); i >= 0 {
-		name = name[:i]
-	}
+	name := readers.ProductToken(c.Agent)
 	if name == "" {
 		return "", exit.Usagef("the name that the robot gives itself, such as -agent veronica",
 			"-agent %q names no robot", c.Agent)

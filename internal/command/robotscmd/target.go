@@ -44,9 +44,9 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 		return ruleSource{}, exit.Usagef("-max-size 1MiB", "-max-size: 0 bytes are too few")
 	}
 	var s ruleSource
-	scheme, _, isURL := strings.Cut(target, "://")
+	scheme, _, isURL := strings.Cut(strings.ToLower(target), "://")
 	switch {
-	case isURL && (strings.EqualFold(scheme, "irc") || strings.EqualFold(scheme, "ircs")):
+	case isURL && (scheme == "irc" || scheme == "ircs"):
 		return c.loadNetwork(ctx, target)
 	case isURL:
 		s, err = c.loadURL(ctx, target)
@@ -65,17 +65,16 @@ func (c *Command) load(ctx context.Context, target string) (ruleSource, error) {
 // remark chooses the dialect if none was requested. It prints a remark on that
 // choice, on an annotation read as a robots.txt, and on a file above the limit.
 func (c *Command) remark(s *ruleSource) {
-	chosen := c.Dialect != "" || c.From != "" || strings.HasPrefix(c.To, "content-")
-	if !chosen {
+	if c.Dialect == "" && c.From == "" && !strings.HasPrefix(c.To, "content-") {
 		s.file = client.Reread(s.file)
-	}
-	if !chosen && s.file.Dialect() == readers.RFC9309 && !strings.HasPrefix(s.name, "http") {
-		exit.Say(c.Err, s.name+" uses Allow, a final $ or escapes, so it is read as rfc9309",
-			"-dialect gopher knows none of these")
-	}
-	if !chosen && filepath.Base(s.name) == ".robots" {
-		exit.Say(c.Err, s.name+" is read as the robots.txt of a host",
-			"as an annotation: gophd robots check DIR")
+		if s.file.Dialect() == readers.RFC9309 && !strings.HasPrefix(s.name, "http") {
+			exit.Say(c.Err, s.name+" uses Allow, a final $ or escapes, so it is read as rfc9309",
+				"-dialect gopher knows none of these")
+		}
+		if filepath.Base(s.name) == ".robots" {
+			exit.Say(c.Err, s.name+" is read as the robots.txt of a host",
+				"as an annotation: gophd robots check DIR")
+		}
 	}
 	if s.file.Truncated() && s.file.Size() > 0 {
 		exit.Say(c.Err, fmt.Sprintf("%s is longer than the limit: only its first %d bytes count",
@@ -174,18 +173,14 @@ func (c *Command) fetchRobots(ctx context.Context, target string) (*client.HostR
 	if err != nil {
 		return nil, err
 	}
-	fetcher := &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: config}
 	asking := &client.Client{
 		Agent:   strings.Trim(readers.ProductToken(c.Agent), "*"),
 		Timeout: c.Timeout,
-		Fetcher: fetcher,
+		Fetcher: &client.Fetcher{UserAgent: "gophd/" + c.Version, TLS: config},
 		Limit:   c.MaxSize,
 	}
 	if c.Dialect != "" {
-		dialect, err := dialectOf("dialect", c.Dialect, readers.Gopher)
-		if err != nil {
-			return nil, err
-		}
+		dialect, _ := readers.ParseDialect(c.Dialect) // load has checked it
 		asking.Dialect = func(string) readers.Dialect { return dialect }
 	}
 	a, err := asking.Get(ctx, target)
