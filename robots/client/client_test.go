@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/gophd/gophd/robots"
 )
@@ -119,32 +117,6 @@ func TestClientFetchOrder(t *testing.T) {
 			t.Errorf("%s: /a allowed %v, /b %v", name, a.Allowed("/a"), a.Allowed("/b"))
 		}
 	}
-}
-
-// TestClientPace proves that the pace of a host is kept when its file is
-// fetched again, and follows what the file says to this robot.
-func TestClientPace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := places{docs: map[string]string{
-			onWeb: "User-agent: me\nDisallow: /a\nCrawl-delay: 3\nUser-agent: *\nDisallow: /a\nCrawl-delay: 600\n",
-		}}
-		c := Client{Agent: "me", Fetch: p.fetch}
-		start := time.Now()
-		mustWait(t, mustGet(t, &c, "https://h/").Pace)
-		mustWait(t, mustGet(t, &c, "https://h/b").Pace)
-		if got := time.Since(start); got != 3*time.Second {
-			t.Errorf("waited %v, want 3 s", got)
-		}
-		time.Sleep(24*time.Hour - 4*time.Second)
-		mustWait(t, mustGet(t, &c, "https://h/").Pace)
-		p.set(onWeb, "User-agent: *\nDisallow: /a\nCrawl-delay: 9\n")
-		time.Sleep(time.Second)
-		start = time.Now()
-		mustWait(t, mustGet(t, &c, "https://h/").Pace)
-		if got := time.Since(start); got != 8*time.Second || p.count() != 2 {
-			t.Errorf("waited %v after %d fetches, want 8 s", got, p.count())
-		}
-	})
 }
 
 // TestHosts: scheme, host and port make a host, however it is written.

@@ -48,16 +48,11 @@ func faults() map[string]fault {
 	ok := "HTTP/1.1 200 OK\r\nConnection: close\r\n"
 	found := "HTTP/1.1 302 Found\r\nConnection: close\r\n"
 	for status, want := range map[int]Access{
-		20: Unreachable, 51: Unreachable, 200: Successful, 201: Successful, 204: Successful,
-		206: Successful, 226: Successful, 300: Unreachable, 304: Unreachable, 305: Unreachable,
-		306: Unreachable,
-		400: Unavailable, 401: Unavailable, 402: Unavailable, 403: Unavailable, 404: Unavailable,
-		405: Unavailable, 406: Unavailable, 408: Unreachable, 410: Unavailable,
-		413: Unavailable, 414: Unavailable, 418: Unavailable, 421: Unavailable, 425: Unreachable,
-		429: Unreachable, 431: Unavailable, 451: Unavailable, 499: Unavailable,
-		500: Unreachable, 501: Unreachable, 502: Unreachable, 503: Unreachable, 504: Unreachable,
-		505: Unreachable, 511: Unreachable, 520: Unreachable, 599: Unreachable, 600: Unreachable,
-		999: Unreachable,
+		20: Unreachable, 51: Unreachable, 200: Successful, 204: Successful, 226: Successful,
+		300: Unreachable, 304: Unreachable, 305: Unreachable, 400: Unavailable, 401: Unavailable,
+		403: Unavailable, 404: Unavailable, 408: Unreachable, 410: Unavailable, 425: Unreachable,
+		429: Unreachable, 499: Unavailable, 500: Unreachable, 503: Unreachable, 599: Unreachable,
+		600: Unreachable, 999: Unreachable,
 	} {
 		add(fmt.Sprint("status ", status), want,
 			fmt.Sprintf("HTTP/1.1 %03d X\r\nConnection: close\r\nRetry-After: 3600",
