@@ -73,18 +73,6 @@ func (c *Command) Lint(ctx context.Context) error {
 	return c.print(list, findingsText(list), !slices.ContainsFunc(list, isBad))
 }
 
-// printLost lists on standard error the rules that a dialect cannot express.
-func (c *Command) printLost(to string, lost []diag.Diagnostic) error {
-	if len(lost) == 0 {
-		return nil
-	}
-	if _, err := fmt.Fprintf(c.Err, "gophd: these rules cannot be expressed in %s:\n",
-		to); err != nil {
-		return err
-	}
-	return printText(c.Err, findingsText(lost))
-}
-
 func findingsText(list []diag.Diagnostic) string {
 	text := ""
 	for _, d := range list {
@@ -101,11 +89,17 @@ func printText(w io.Writer, text string) error {
 	return errors.Join(err, safe.Close())
 }
 
-// printFile prints a robots.txt: unchanged to a file or a pipe, escaped to a terminal.
-func printFile(w io.Writer, text []byte) error {
-	out := terminal.WholeFile(w)
-	_, err := out.Write(text)
-	return errors.Join(err, out.Close())
+// printFile prints a robots.txt, unchanged to a file or a pipe and escaped to a terminal, and
+// on standard error the rules that its dialect cannot express.
+func (c *Command) printFile(text, dialect string, lost []diag.Diagnostic) error {
+	out := terminal.WholeFile(c.Out)
+	_, err := io.WriteString(out, text)
+	err = errors.Join(err, out.Close())
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	return printText(c.Err, "gophd: these rules cannot be expressed in "+dialect+":\n"+
+		findingsText(lost))
 }
 
 // conversion is the JSON output of convert.
@@ -159,8 +153,5 @@ func (c *Command) Convert(ctx context.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(c.Out, conversion{string(text), list})
 	}
-	if err := printFile(c.Out, text); err != nil {
-		return err
-	}
-	return c.printLost(c.To, list)
+	return c.printFile(string(text), c.To, list)
 }

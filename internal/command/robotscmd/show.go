@@ -66,10 +66,7 @@ func (c *Command) Show(ctx context.Context) error {
 		out, problems := convert.File(robots.Parse(readers.RFC9309, snap.Robots), dialect)
 		text, lost = string(out), sourced(snap, problems)
 	}
-	if err := printFile(c.Out, []byte(text)); err != nil {
-		return err
-	}
-	return c.printLost(format, lost)
+	return c.printFile(text, format, lost)
 }
 
 // readRoot reads the site of the directory that -root names, or else the first
