@@ -157,30 +157,20 @@ func refChoose(d Dialect, groups []refGroup, agent string) []refGroup {
 	return chosen
 }
 
-// refGlob matches by a table: t[i][j] says that pattern[:i] matches text[:j].
+// refGlob matches bytes that no escape stands for.
 func refGlob(pattern, text string, whole bool) bool {
-	row := make([]bool, len(text)+1)
-	row[0] = true
-	for i := range len(pattern) {
-		next := make([]bool, len(text)+1)
-		for j := range next {
-			if pattern[i] == '*' {
-				next[j] = row[j] || j > 0 && next[j-1]
-			} else {
-				next[j] = j > 0 && row[j-1] && pattern[i] == text[j-1]
-			}
+	raw := func(s string) []refUnit {
+		var units []refUnit
+		for i := range len(s) {
+			units = append(units, refUnit{c: s[i]})
 		}
-		row = next
+		return units
 	}
-	if whole {
-		return row[len(text)]
+	stars := raw(pattern)
+	for i := range stars {
+		stars[i].star = stars[i].c == '*'
 	}
-	for _, ok := range row {
-		if ok {
-			return true
-		}
-	}
-	return false
+	return refURI(stars, raw(text), whole)
 }
 
 func refUnreserved(c byte) bool {
@@ -244,7 +234,8 @@ func refKeeps(pattern []refUnit) bool {
 	return false
 }
 
-// refURI matches by a table, as refGlob does.
+// refURI matches by a table: after i units of the pattern, row[j] says that they match j
+// units of the path.
 func refURI(pattern, path []refUnit, whole bool) bool {
 	if refKeeps(pattern) {
 		path = slices.Clone(path)
