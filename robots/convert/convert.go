@@ -6,7 +6,6 @@
 package convert
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -20,9 +19,6 @@ import (
 // read once for each, since each gets a group of its own.
 const maxConverted = 8 * robots.DefaultLimit
 
-// maxLost bounds the diagnostics.
-const maxLost = 1000
-
 // converter writes one dialect in another.
 type converter struct {
 	file *robots.File
@@ -31,7 +27,7 @@ type converter struct {
 	read int // bytes of groups
 	out  []byte
 	said map[string]bool // lines that the current group has
-	lost losses
+	lost diag.List
 }
 
 // File writes a file in another dialect, in the shape that all known readers
@@ -57,7 +53,7 @@ func File(f *robots.File, to readers.Dialect) (out []byte, lost []diag.Diagnosti
 		said: map[string]bool{},
 	}
 	c.groups()
-	return c.out, c.lost.list
+	return c.out, c.lost.All()
 }
 
 // ends removes the control characters of a text.
@@ -97,7 +93,7 @@ func (c *converter) groups() {
 	// Write a group for each.
 	for _, name := range all {
 		if c.read > maxConverted {
-			c.lost.add(name.Line, "SIZE",
+			c.lost.Warn(name.Line, "SIZE",
 				"groups of more than %d bytes: those from %q on are left out", maxConverted,
 				name.Token)
 			return
@@ -149,7 +145,7 @@ func (c *converter) group(name robots.Agent, groups []robots.Group) {
 		uneven = uneven || len(r.pattern)-r.shape.bytes != len(rules[0].pattern)-rules[0].shape.bytes
 	}
 	if c.to.Reader().Allow && allow && deny && uneven {
-		c.lost.add(name.Line, "PRECEDENCE",
+		c.lost.Warn(name.Line, "PRECEDENCE",
 			"Allow and Disallow of nearly equal length may change places")
 	}
 
@@ -176,7 +172,7 @@ func (c *converter) group(name robots.Agent, groups []robots.Group) {
 func (c *converter) heading(name robots.Agent, two bool) {
 	if c.to == readers.GopherStrict {
 		if name.Token != "*" {
-			c.lost.add(name.Line, "AGENT",
+			c.lost.Warn(name.Line, "AGENT",
 				"a strict robot takes the rules for %q as rules for all", name.Token)
 		}
 		return
@@ -197,7 +193,7 @@ func (c *converter) rule(r converted) {
 		field = "Allow"
 	}
 	add := func(code, why string) {
-		c.lost.add(r.rule.Line, code, "%s: %q%s", field, r.rule.Pattern, why)
+		c.lost.Warn(r.rule.Line, code, "%s: %q%s", field, r.rule.Pattern, why)
 	}
 	if r.rule.Allow && !c.to.Reader().Allow {
 		add("ALLOW", " cannot be expressed")
@@ -250,13 +246,13 @@ func (c *converter) usage(u robots.Usage) {
 	}
 	switch {
 	case c.to != readers.RFC9309 && c.to != readers.Gopher:
-		c.lost.add(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+		c.lost.Warn(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 	case c.from.Dialect == c.to || u.Pattern == "":
 		c.line("Content-Usage", pattern+u.Value)
 	default:
 		p, lost := c.pattern(shapeOf(u.Pattern, c.from.Dialect, readers.Version1), false, false)
 		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
-			c.lost.add(u.Line, "USAGE", "the preference %q", pattern+u.Value)
+			c.lost.Warn(u.Line, "USAGE", "the preference %q", pattern+u.Value)
 			return
 		}
 		c.line("Content-Usage", p+" "+u.Value)
@@ -309,7 +305,7 @@ func (c *converter) field(f robots.Field) {
 	}
 	switch {
 	case !isWritten:
-		c.lost.add(f.Line, "FIELD", "the field %q", f.Name)
+		c.lost.Warn(f.Line, "FIELD", "the field %q", f.Name)
 	case f.Name == "crawl-delay" && c.to == readers.Extended:
 		c.delay(f)
 	case f.Name == "content-signal":
@@ -323,7 +319,7 @@ func (c *converter) field(f robots.Field) {
 func (c *converter) delay(f robots.Field) {
 	d, err := readers.ParseCrawlDelay(f.Value)
 	if err != nil || d <= 0 {
-		c.lost.add(f.Line, "FIELD", "the crawl delay %q", f.Value)
+		c.lost.Warn(f.Line, "FIELD", "the crawl delay %q", f.Value)
 		return
 	}
 	c.line("Request-rate", readers.Rate{Documents: 1, Per: d}.String())
@@ -337,7 +333,7 @@ func (c *converter) sitemaps() {
 		case c.to == readers.RFC9309 || c.to == readers.Gopher || c.to == readers.Veronica2:
 			c.line("Sitemap", l.Value)
 		default:
-			c.lost.add(l.Number, "FIELD", "the field %q", "sitemap")
+			c.lost.Warn(l.Number, "FIELD", "the field %q", "sitemap")
 		}
 	}
 }
@@ -349,37 +345,4 @@ func (c *converter) line(field, value string) {
 		c.said[line] = true
 		c.out = append(c.out, line...)
 	}
-}
-
-// losses lists what could not be expressed, each once for all robots that it concerns.
-type losses struct {
-	list []diag.Diagnostic
-	seen map[diag.Diagnostic]bool
-}
-
-func (l *losses) add(line int, code, format string, args ...any) {
-	if len(l.list) > maxLost {
-		return
-	}
-	d := diag.Diagnostic{
-		Line:     line,
-		Code:     code,
-		Severity: diag.Warning,
-		Message:  fmt.Sprintf(format, args...),
-	}
-	if len(l.list) == maxLost {
-		d = diag.Diagnostic{
-			Code:     "MORE",
-			Severity: diag.Warning,
-			Message:  "further losses omitted",
-		}
-	}
-	if l.seen[d] {
-		return
-	}
-	if l.seen == nil {
-		l.seen = map[diag.Diagnostic]bool{}
-	}
-	l.seen[d] = true
-	l.list = append(l.list, d)
 }

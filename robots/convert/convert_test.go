@@ -197,7 +197,7 @@ func TestLossesAreBounded(t *testing.T) {
 	}
 	_, lost := File(robots.Parse(readers.RFC9309, []byte("User-agent: *\n"+b.String())),
 		readers.Gopher)
-	if len(lost) != maxLost+1 || lost[maxLost].Code != "MORE" {
+	if len(lost) != diag.MaxFound+1 || lost[diag.MaxFound].Code != "MORE" {
 		t.Errorf("%d losses, the last %v", len(lost), lost[len(lost)-1])
 	}
 }

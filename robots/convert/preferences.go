@@ -14,7 +14,7 @@ import (
 // whole site, as Content-Usage lines, which speak for a group: one in each. All
 // other lines stay as they are. lost reports what cannot be expressed.
 func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
-	var l losses
+	var l diag.List
 	isSignal := func(line readers.Line) bool {
 		return line.Kind == readers.KindField && strings.EqualFold(line.Field, "content-signal")
 	}
@@ -25,7 +25,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 		}
 		for _, s := range readers.ParseSignals(line.Value) {
 			if !s.IsValid() || s.Category.Key == "" {
-				l.add(line.Number, "SIGNAL", "the signal %q: Content-Usage has no word for it",
+				l.Warn(line.Number, "SIGNAL", "the signal %q: Content-Usage has no word for it",
 					s.Text)
 				continue
 			}
@@ -37,7 +37,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 		}
 	}
 	if site == nil {
-		return rewrite(f, isSignal, nil, ""), l.list
+		return rewrite(f, isSignal, nil, ""), l.All()
 	}
 
 	usage := "Content-Usage: " + site.String() + "\n"
@@ -53,7 +53,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 	if !everybody {
 		out = append(endLine(out), "\nUser-agent: *\n"+usage+"Allow: /\n"...)
 	}
-	return out, l.list
+	return out, l.All()
 }
 
 // UsageToSignals writes what the Content-Usage lines of the * group state of the
@@ -61,7 +61,7 @@ func SignalsToUsage(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 // reports the rest: preferences for single paths, for single robots, and for uses
 // that Content-Signal has no word for.
 func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
-	var l losses
+	var l diag.List
 	var site robots.Statement
 	places := map[int]bool{}
 	for _, g := range f.Groups() {
@@ -73,19 +73,19 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 			s, err := robots.ParseUsage(u.Value)
 			switch {
 			case err != nil:
-				l.add(u.Line, "SIGNAL", "%q: it does not parse, so it says nothing", u.Value)
+				l.Warn(u.Line, "SIGNAL", "%q: it does not parse, so it says nothing", u.Value)
 			case u.Pattern != "":
-				l.add(u.Line, "SIGNAL", "%q of %q: a signal is about the whole site", u.Value,
+				l.Warn(u.Line, "SIGNAL", "%q of %q: a signal is about the whole site", u.Value,
 					u.Pattern)
 			case !everybody:
-				l.add(u.Line, "SIGNAL", "%q to %q alone: a signal is for every robot", u.Value,
+				l.Warn(u.Line, "SIGNAL", "%q to %q alone: a signal is for every robot", u.Value,
 					agentsOf(g))
 			default:
 				site = site.Combine(s)
 				_, missing := signalOf(s)
 				missing = append(missing, readers.UnknownKeys(u.Value)...)
 				for _, pair := range missing[:min(len(missing), 5)] {
-					l.add(u.Line, "SIGNAL", "the preference %q: Content-Signal has no word for it",
+					l.Warn(u.Line, "SIGNAL", "the preference %q: Content-Signal has no word for it",
 						pair)
 				}
 			}
@@ -96,7 +96,7 @@ func UsageToSignals(f *robots.File) (out []byte, lost []diag.Diagnostic) {
 		clear(places)
 	}
 	isUsage := func(line readers.Line) bool { return line.Kind == readers.KindUsage }
-	return rewrite(f, isUsage, places, "Content-Signal: "+signal+"\n"), l.list
+	return rewrite(f, isUsage, places, "Content-Signal: "+signal+"\n"), l.All()
 }
 
 func agentsOf(g robots.Group) string {

@@ -122,7 +122,7 @@ func (l *linter) oddBlank(line readers.Line) {
 	case line.Kind == readers.KindUsage:
 		what = "an n counts, a y may not"
 	}
-	l.fault(line.Number, "R2-BLANK",
+	l.Error(line.Number, "R2-BLANK",
 		"a blank outside ASCII, such as a no-break space, surrounds the field or the value: %s", what)
 }
 
@@ -133,9 +133,9 @@ func (l *linter) unaskable(line int, pattern string) {
 		return
 	}
 	if strings.ContainsAny(selector.Decoded(pattern), "\r\n\t\x00") {
-		l.fault(line, "R5-NEVER",
+		l.Error(line, "R5-NEVER",
 			"no client can request %q: it holds a line end, a tab or a NUL", pattern)
 	} else if strings.Contains(strings.ToUpper(pattern), "%2F") {
-		l.notice(line, "R6-ESCAPE", "%%2F in %q is a slash", pattern)
+		l.Notice(line, "R6-ESCAPE", "%%2F in %q is a slash", pattern)
 	}
 }

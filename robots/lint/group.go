@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
 )
@@ -18,7 +19,7 @@ func (l *linter) group(i int, g robots.Group) {
 		l.empty(i, g)
 		l.purposes(g)
 		if g.Version == readers.Experimental {
-			l.warn(g.Agents[0].Line, "C3-EXPERIMENTAL",
+			l.Warn(g.Agents[0].Line, "C3-EXPERIMENTAL",
 				"an odd version marks an experiment: the group is ignored")
 		}
 	}
@@ -35,12 +36,12 @@ func (l *linter) outside(i int, g robots.Group) {
 	line := g.Rules[0].Line
 	switch {
 	case l.dialect == readers.Standard1994 && i > 0:
-		l.warn(line, "S1-OUTSIDE",
+		l.Warn(line, "S1-OUTSIDE",
 			"a blank line ended the record: the rule belongs to none and is ignored")
 	case l.dialect.Web():
-		l.warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
+		l.Warn(line, "R8-OUTSIDE", "a rule before any User-agent line is ignored")
 	default:
-		l.notice(line, "R8-OUTSIDE",
+		l.Notice(line, "R8-OUTSIDE",
 			"a rule before any User-agent line binds everyone on Gopher, but readers that follow RFC 9309 ignore it")
 	}
 }
@@ -59,7 +60,7 @@ func (l *linter) agents(g robots.Group) {
 		if value := l.cut[a.Line]; value != "" && whole[name] {
 			continue // for readers that compare all of it
 		} else if value != "" {
-			l.notice(a.Line, "R3-AGENT", "only %q of %q is compared", a.Token, value)
+			l.Notice(a.Line, "R3-AGENT", "only %q of %q is compared", a.Token, value)
 		}
 		if line := l.named[name]; line > 0 && name != "" {
 			l.duplicate(a, line)
@@ -73,7 +74,7 @@ func (l *linter) agents(g robots.Group) {
 // unreached warns of a record behind one whose name is a part of its own: robots that take
 // the first record that fits (1994 and Extended) never reach it.
 func (l *linter) unreached(a robots.Agent) {
-	if l.dialect.Reader().Names != readers.Part || len(l.named) > maxFound {
+	if l.dialect.Reader().Names != readers.Part || len(l.named) > diag.MaxFound {
 		return
 	}
 	name := strings.ToLower(a.Token)
@@ -85,7 +86,7 @@ func (l *linter) unreached(a robots.Agent) {
 		}
 	}
 	if line > 0 {
-		l.warn(a.Line, "S3-UNREACHED",
+		l.Warn(a.Line, "S3-UNREACHED",
 			"a robot that goes by the first record that fits never reaches %q: %q in line %d is a part of the name; put this record first", a.Token, part, line)
 	}
 }
@@ -118,14 +119,14 @@ func (l *linter) stacked(g robots.Group, n int) {
 	if !isEverybody || !slices.ContainsFunc(g.Rules, func(r readers.Rule) bool {
 		return !r.Allow && r.Pattern == "/"
 	}) {
-		l.warn(before.Line, "R9-SWALLOWED", "%s", message)
+		l.Warn(before.Line, "R9-SWALLOWED", "%s", message)
 		return
 	}
 	closed := "the whole site"
 	if len(l.dir) > 1 {
 		closed = strings.Trim(l.dir, "/")
 	}
-	l.fault(before.Line, "R9-SWALLOWED", "%s: this closes %s to every robot", message, closed)
+	l.Error(before.Line, "R9-SWALLOWED", "%s: this closes %s to every robot", message, closed)
 }
 
 // purposes reports names of purposes, such as search, in place of a robot's.
@@ -144,10 +145,10 @@ func (l *linter) purposes(g robots.Group) {
 		switch {
 		case !isUse && !slices.Contains(robots.VirtualAgents(), name):
 		case !denies && len(g.Rules) > 0:
-			l.warn(a.Line, "PURPOSE",
+			l.Warn(a.Line, "PURPOSE",
 				"%q is a purpose, not a robot: robots with it obey the group of their name, or of *, too, so this group opens nothing to them", a.Token)
 		case isUse:
-			l.notice(a.Line, "PURPOSE",
+			l.Notice(a.Line, "PURPOSE",
 				"%q is a purpose, not a robot: robots that know purpose tokens obey this group besides their own; to others it says nothing", a.Token)
 		}
 	}
@@ -157,10 +158,10 @@ func (l *linter) purposes(g robots.Group) {
 func (l *linter) duplicate(a robots.Agent, line int) {
 	switch l.dialect {
 	case readers.Standard1994, readers.Extended:
-		l.warn(a.Line, "S3-DUPLICATE",
+		l.Warn(a.Line, "S3-DUPLICATE",
 			"%q was named in line %d: robots go by the first record", a.Token, line)
 	default:
-		l.notice(a.Line, "R3-DUPLICATE",
+		l.Notice(a.Line, "R3-DUPLICATE",
 			"%q was named in line %d: the groups are combined", a.Token, line)
 	}
 }
@@ -173,17 +174,17 @@ func (l *linter) empty(i int, g robots.Group) {
 	line := g.Agents[0].Line
 	if l.dir != "" {
 		if len(g.Fields) == 0 {
-			l.notice(line, "R1-EMPTY-GROUP",
+			l.Notice(line, "R1-EMPTY-GROUP",
 				"a group without rules: its robots go by the lines for everybody")
 		}
 		return
 	}
 	if l.dialect == readers.Standard1994 && i+1 < len(l.groups) &&
 		len(l.groups[i+1].Agents) == 0 {
-		l.warn(line, "S1-EMPTY-GROUP", "a blank line ends the record before its rules")
+		l.Warn(line, "S1-EMPTY-GROUP", "a blank line ends the record before its rules")
 		return
 	}
-	l.notice(line, "R1-EMPTY-GROUP", "a group without rules: its robots may fetch everything")
+	l.Notice(line, "R1-EMPTY-GROUP", "a group without rules: its robots may fetch everything")
 }
 
 // rules reports the rules of a group that never decide.
@@ -204,15 +205,15 @@ func (l *linter) rules(g robots.Group) {
 		switch {
 		case r.Pattern == "":
 			if len(g.Rules) > 1 && l.dialect.Web() {
-				l.notice(r.Line, "S5-EMPTY", "an empty pattern beside other rules has no effect")
+				l.Notice(r.Line, "S5-EMPTY", "an empty pattern beside other rules has no effect")
 			}
 			continue
 		case twice && (hasRaw(same.Pattern) != hasRaw(r.Pattern)): // one is for readers that escape nothing
 		case twice && same.Pattern != r.Pattern:
-			l.notice(r.Line, "R5-DUPLICATE",
+			l.Notice(r.Line, "R5-DUPLICATE",
 				"the same rule as in line %d, to readers that compare escapes", same.Line)
 		case twice:
-			l.warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", same.Line)
+			l.Warn(r.Line, "R5-DUPLICATE", "the same rule as in line %d", same.Line)
 		case both && (l.dialect == readers.RFC9309 || l.dialect == readers.Extended):
 			_, end := seen[said{pattern + "$", false}]
 			l.overruled(other, r, end)
@@ -226,7 +227,7 @@ func (l *linter) rules(g robots.Group) {
 		// A file for Gopher may state each rule without its slash, too.
 		if _, twin := seen[said{normal("/" + r.Pattern), r.Allow}]; l.noPath(r.Pattern) &&
 			!twin && l.dir == "" {
-			l.warn(r.Line, "R5-NEVER",
+			l.Warn(r.Line, "R5-NEVER",
 				"the pattern %q can match nothing: paths begin with a slash", r.Pattern)
 		}
 	}
@@ -258,11 +259,11 @@ func (l *linter) everything(g robots.Group) {
 	switch {
 	case open.Line == 0 || shut.Line == 0 || open.Pattern == shut.Pattern: // the same pattern is reported elsewhere
 	case len(open.Pattern) >= len(shut.Pattern):
-		l.warn(shut.Line, "R5-NEVER",
+		l.Warn(shut.Line, "R5-NEVER",
 			"Disallow: %s has no effect: Allow: %s in line %d covers every path, too, and wins",
 			shut.Pattern, open.Pattern, open.Line)
 	default:
-		l.warn(open.Line, "R5-NEVER",
+		l.Warn(open.Line, "R5-NEVER",
 			"Allow: %s has no effect: Disallow: %s in line %d covers every path, too, and is longer", open.Pattern, shut.Pattern, shut.Line)
 	}
 }
@@ -280,9 +281,9 @@ func (l *linter) overruled(a, b readers.Rule, end bool) {
 		a, b = b, a
 	}
 	if end {
-		l.notice(a.Line, "R5-NEVER",
+		l.Notice(a.Line, "R5-NEVER",
 			"the Allow in line %d has the same pattern and wins, with readers that know Allow", b.Line)
 		return
 	}
-	l.warn(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins", b.Line)
+	l.Warn(a.Line, "R5-NEVER", "the Allow in line %d has the same pattern and wins", b.Line)
 }

@@ -54,7 +54,7 @@ func (l *linter) lines() {
 			l.field(line)
 			if l.dialect == readers.Extended && last != readers.KindAgent &&
 				strings.EqualFold(line.Field, "robot-version") {
-				l.warn(line.Number, "C3-PLACE",
+				l.Warn(line.Number, "C3-PLACE",
 					"Robot-version counts only directly after User-agent")
 			}
 		}
@@ -67,23 +67,23 @@ func (l *linter) bytes(line readers.Line) {
 	text := strings.TrimRight(line.Text, "\r\n")
 	if line.Number == 1 && strings.HasPrefix(text, "\ufeff") {
 		text = text[len("\ufeff"):]
-		l.notice(1, "R10-BYTES", "begins with a byte order mark, which not all readers skip")
+		l.Notice(1, "R10-BYTES", "begins with a byte order mark, which not all readers skip")
 	}
 	if line.Number == 1 && l.file.UTF16() {
-		l.warn(1, "R10-BYTES", "the file is in UTF-16, which few robots can read: write it in UTF-8")
+		l.Warn(1, "R10-BYTES", "the file is in UTF-16, which few robots can read: write it in UTF-8")
 	}
 	switch {
 	case strings.IndexByte(text, 0) >= 0:
-		l.warn(line.Number, "R2-BYTES", "a NUL byte: what follows in the line is not read")
+		l.Warn(line.Number, "R2-BYTES", "a NUL byte: what follows in the line is not read")
 	case strings.ContainsAny(text, "\r\u0085\u2028\u2029"):
-		l.warn(line.Number, "G3-BYTES",
+		l.Warn(line.Number, "G3-BYTES",
 			"a CR, or a line end of Unicode, inside the line: some readers take it for a line end")
 	case strings.ContainsFunc(text, func(r rune) bool {
 		return r != '\t' && selector.IsControl(r)
 	}):
-		l.warn(line.Number, "R10-BYTES", "a control byte")
+		l.Warn(line.Number, "R10-BYTES", "a control byte")
 	case !utf8.ValidString(text):
-		l.notice(line.Number, "R10-BYTES", "not UTF-8")
+		l.Notice(line.Number, "R10-BYTES", "not UTF-8")
 	}
 }
 
@@ -91,11 +91,11 @@ func (l *linter) malformed(line readers.Line) {
 	text := strings.TrimSpace(line.Text)
 	word, rest, _ := strings.Cut(text, " ")
 	if known := closest(word); known != "" {
-		l.fault(line.Number, "R2-NO-COLON", "no colon: write %q",
+		l.Error(line.Number, "R2-NO-COLON", "no colon: write %q",
 			strings.TrimSpace(known+": "+strings.TrimSpace(rest)))
 		return
 	}
-	l.warn(line.Number, "R2-NO-COLON", "not a field and a value: the line is ignored")
+	l.Warn(line.Number, "R2-NO-COLON", "not a field and a value: the line is ignored")
 }
 
 // forgiven reports a field that counts although it is misspelt or has no colon.
@@ -106,11 +106,11 @@ func (l *linter) forgiven(line readers.Line) {
 	}
 	if _, _, colon := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line.Text),
 		line.Field), ":"); !colon {
-		l.fault(line.Number, "R2-NO-COLON", "no colon: Google and gophd read %q, others nothing",
+		l.Error(line.Number, "R2-NO-COLON", "no colon: Google and gophd read %q, others nothing",
 			want+": "+line.Value)
 		return
 	}
-	l.fault(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not",
+	l.Error(line.Number, "R2-MISSPELT-FIELD", "Google and gophd read %q as %s, others do not",
 		line.Field, want)
 }
 
@@ -121,11 +121,11 @@ func (l *linter) field(line readers.Line) {
 		return
 	}
 	if known := closest(line.Field); known != "" {
-		l.fault(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?",
+		l.Error(line.Number, "R2-MISSPELT-FIELD", "unknown field %q: did you mean %s?",
 			line.Field, known)
 		return
 	}
-	l.warn(line.Number, "R9-UNKNOWN-FIELD",
+	l.Warn(line.Number, "R9-UNKNOWN-FIELD",
 		"unknown field %q: no robot known to gophd on %s reads it", line.Field,
 		readers.FieldsChecked)
 }
@@ -145,34 +145,34 @@ func (l *linter) value(line readers.Line) {
 		l.signal(line)
 	case "license":
 		if u, err := url.Parse(line.Value); err != nil || !u.IsAbs() { // RSL 1.0
-			l.warn(line.Number, "LICENSE", "%q is no absolute URL", line.Value)
+			l.Warn(line.Number, "LICENSE", "%q is no absolute URL", line.Value)
 		}
 	case "sitemap":
 		l.sitemap(line)
 	case "crawl-delay":
 		var delay time.Duration
 		if delay, err = readers.ParseCrawlDelay(line.Value); err == nil && delay >= 24*time.Hour {
-			l.warn(line.Number, "VALUE",
+			l.Warn(line.Number, "VALUE",
 				"a delay of %.0f hours between two requests: write seconds; most robots take no such delay", delay.Hours())
 		}
 	case "robot-version":
 		if _, ok := readers.ParseVersion(line.Value); !ok {
-			l.warn(line.Number, "C3-VALUE", "version %q: taken as 1.0", line.Value)
+			l.Warn(line.Number, "C3-VALUE", "version %q: taken as 1.0", line.Value)
 		}
 	case "index":
 		if line.Value != "allow" && line.Value != "deny" {
-			l.warn(line.Number, "I3-VALUE", "index is %q: want allow or deny", line.Value)
+			l.Warn(line.Number, "I3-VALUE", "index is %q: want allow or deny", line.Value)
 		}
 	case "cooldown":
 		if _, bad := strconv.ParseUint(line.Value, 10, 31); bad != nil {
-			l.warn(line.Number, "I6-VALUE", "cooldown is %q, not a number of seconds", line.Value)
+			l.Warn(line.Number, "I6-VALUE", "cooldown is %q, not a number of seconds", line.Value)
 		}
 	}
 	switch {
 	case err != nil:
-		l.warn(line.Number, code, "%v: the line is ignored", err)
+		l.Warn(line.Number, code, "%v: the line is ignored", err)
 	case line.Value == "" && !strings.EqualFold(line.Field, "sitemap"):
-		l.warn(line.Number, code, "%s without a value: the line is ignored", line.Field)
+		l.Warn(line.Number, code, "%s without a value: the line is ignored", line.Field)
 	}
 }
 
@@ -181,12 +181,12 @@ func (l *linter) sitemap(line readers.Line) {
 	u, err := url.Parse(line.Value)
 	switch {
 	case line.Value == "":
-		l.warn(line.Number, "SITEMAP", "a Sitemap without a URL")
+		l.Warn(line.Number, "SITEMAP", "a Sitemap without a URL")
 	case err != nil || u.Scheme == "" || u.Host == "":
-		l.warn(line.Number, "SITEMAP", "the sitemap %q is no absolute URL", line.Value)
+		l.Warn(line.Number, "SITEMAP", "the sitemap %q is no absolute URL", line.Value)
 	case !slices.Contains([]string{"http", "https", "gopher", "gophers", "gemini"},
 		strings.ToLower(u.Scheme)):
-		l.warn(line.Number, "SITEMAP", "robots fetch no sitemap by %s", u.Scheme)
+		l.Warn(line.Number, "SITEMAP", "robots fetch no sitemap by %s", u.Scheme)
 	}
 }
 
@@ -197,27 +197,27 @@ func (l *linter) agent(line readers.Line) {
 	_, rest, _ := strings.Cut(line.Value, ",")
 	switch {
 	case line.Value == "":
-		l.fault(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
+		l.Error(line.Number, "R3-AGENT", "User-agent without a name: no robot is meant")
 	case l.dialect == readers.GopherStrict:
-		l.notice(line.Number, "G10-IGNORED",
+		l.Notice(line.Number, "G10-IGNORED",
 			"a strict robot ignores User-agent: the rules below bind everyone")
 	case l.dir != "" && strings.Contains(line.Value, ","):
-		l.notice(line.Number, "R3-AGENT",
+		l.Notice(line.Number, "R3-AGENT",
 			"each name of the list %q counts here; a line for each is what other programs read, too", line.Value)
 		for name := range strings.SplitSeq(line.Value, ",") {
 			if readers.ProductToken(name) == "" {
-				l.fault(line.Number, "R3-AGENT", "%q names no robot", name)
+				l.Error(line.Number, "R3-AGENT", "%q names no robot", name)
 			}
 		}
 	case word == "":
-		l.fault(line.Number, "R3-AGENT",
+		l.Error(line.Number, "R3-AGENT",
 			"%q names no robot: only \"*\" alone is every robot, and there are no other wildcards", line.Value)
 	case l.dir != "" && !slices.ContainsFunc(strings.Fields(line.Value), func(w string) bool {
 		return readers.ProductToken(w) != w
 	}):
 		// A name with blanks, which gophd writes unchanged and as its first word.
 	case readers.ProductToken(rest) != "" && d.Reader().Names != readers.Part:
-		l.warn(line.Number, "R3-AGENT",
+		l.Warn(line.Number, "R3-AGENT",
 			"of the list %q robots take only %q: write a User-agent line for each",
 			line.Value, word)
 	case word != line.Value && d.Reader().Names != readers.Part:
@@ -233,7 +233,7 @@ func (l *linter) rule(line readers.Line) {
 		if d == readers.Standard1994 {
 			code = "S7-IGNORED"
 		}
-		l.notice(line.Number, code, "Allow means nothing to this dialect")
+		l.Notice(line.Number, code, "Allow means nothing to this dialect")
 	}
 	if d == readers.Gopher || d == readers.GopherStrict || d == readers.Veronica2 {
 		l.gopherRule(line)
@@ -242,7 +242,7 @@ func (l *linter) rule(line readers.Line) {
 	}
 	l.unaskable(line.Number, line.Value)
 	if line.Kind == readers.KindAllow && trimBlanks(line.Value) != line.Value {
-		l.warn(line.Number, "R2-BLANK",
+		l.Warn(line.Number, "R2-BLANK",
 			"a blank outside ASCII, such as a no-break space, is a part of the pattern")
 	}
 	gopher := l.dir != "" || !d.Web()
@@ -251,7 +251,7 @@ func (l *linter) rule(line readers.Line) {
 		if !gopher && strings.HasSuffix(line.Value, ".*") && !strings.HasSuffix(line.Value, "/.*") {
 			severity = diag.Notice // perhaps all pages of one name, such as /index.*
 		}
-		l.add(severity, line.Number, "R7-MEANT", "%q: %s; did you mean %s?", line.Value,
+		l.Add(severity, line.Number, "R7-MEANT", "%q: %s; did you mean %s?", line.Value,
 			why, quoted(meant))
 	}
 	if words := strings.FieldsFunc(line.Value, func(r rune) bool {
@@ -259,34 +259,34 @@ func (l *linter) rule(line readers.Line) {
 	}); len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool {
 		return w[0] != '/' && w[0] != '*'
 	}) {
-		l.warn(line.Number, "R2-BLANK",
+		l.Warn(line.Number, "R2-BLANK",
 			"%d paths on one line are read as one pattern: write a line for each", len(words))
 	} else if len(words) > 1 {
-		l.notice(line.Number, "R2-BLANK", "the pattern %q has a blank in it", line.Value)
+		l.Notice(line.Number, "R2-BLANK", "the pattern %q has a blank in it", line.Value)
 	}
 	if _, after, found := strings.Cut(line.Text, line.Value+"#"); found && line.Value != "" &&
 		d != readers.Extended {
-		l.notice(line.Number, "G9-COMMENT", "# starts a comment here: %q is no part of the pattern",
+		l.Notice(line.Number, "G9-COMMENT", "# starts a comment here: %q is no part of the pattern",
 			"#"+strings.TrimRight(after, "\r\n"))
 	}
 }
 
 func (l *linter) gopherRule(line readers.Line) {
 	if line.Kind == readers.KindDisallow && line.Value == "" {
-		l.warn(line.Number, "G4-EMPTY",
+		l.Warn(line.Number, "G4-EMPTY",
 			"an empty Disallow: no rule to most robots, but read literally it denies everything")
 		return
 	}
 	if line.Kind == readers.KindDisallow &&
 		!strings.HasPrefix(strings.TrimPrefix(line.Text, "\ufeff"), "Disallow:") {
-		l.notice(line.Number, "G4-FORM",
+		l.Notice(line.Number, "G4-FORM",
 			"a strict robot looks for lines that start with \"Disallow:\"")
 	}
 	if strings.HasSuffix(line.Value, "$") {
-		l.notice(line.Number, "G8-WILDCARD", "$ is an ordinary byte: there is no end anchor")
+		l.Notice(line.Number, "G8-WILDCARD", "$ is an ordinary byte: there is no end anchor")
 	}
 	if len(line.Value) > longPattern {
-		l.notice(line.Number, "G6-LONG", "%d bytes: a selector has no more than %d",
+		l.Notice(line.Number, "G6-LONG", "%d bytes: a selector has no more than %d",
 			len(line.Value), longPattern)
 	}
 }
@@ -301,17 +301,17 @@ func (l *linter) webRule(line readers.Line) {
 		return
 	case l.dialect == readers.RFC9309 && len(l.dir) < 2 &&
 		(p == "/robots.txt" || p == "/robots.txt$"):
-		l.warn(line.Number, "R5-NEVER",
+		l.Warn(line.Number, "R5-NEVER",
 			"%q never decides about the robots file itself, which may always be fetched", p)
 	case (l.dialect == readers.Standard1994 || l.dialect == readers.Gemini) &&
 		strings.ContainsAny(p, "*$"):
-		l.warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
+		l.Warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
 	case l.dialect == readers.RFC9309 && strings.Contains(p, "%") &&
 		badEscape.MatchString(p):
-		l.warn(line.Number, "R6-ESCAPE",
+		l.Warn(line.Number, "R6-ESCAPE",
 			"a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
 	case l.dialect == readers.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
-		l.notice(line.Number, "R7-WILDCARD",
+		l.Notice(line.Number, "R7-WILDCARD",
 			"$ means the end only at the end of a pattern; write %%24 for the byte")
 	}
 }

@@ -16,7 +16,6 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"regexp"
 	"slices"
@@ -30,6 +29,8 @@ import (
 // linter collects the diagnostics of a file. It checks lines one by one (line.go)
 // and the groups that they make (group.go).
 type linter struct {
+	diag.List
+
 	file    *robots.File
 	dialect readers.Dialect
 	dir     string                 // of an annotation; "" for a file
@@ -61,7 +62,7 @@ func File(f *robots.File) []diag.Diagnostic {
 		groups:  f.Groups(),
 	}
 	if l.nothing() { // so its lines and its size do not matter
-		return l.found
+		return l.All()
 	}
 	l.size()
 	return l.find()
@@ -82,17 +83,11 @@ func (l *linter) find() []diag.Diagnostic {
 		l.group(i, g)
 	}
 
-	if l.more > 0 {
-		l.found = append(l.found, diag.Diagnostic{
-			Code:     "MORE",
-			Severity: diag.Warning,
-			Message:  fmt.Sprintf("%d more diagnostics are left out", l.more),
-		})
-	}
-	slices.SortStableFunc(l.found, func(a, b diag.Diagnostic) int {
+	found := l.All()
+	slices.SortStableFunc(found, func(a, b diag.Diagnostic) int {
 		return cmp.Compare(a.Line, b.Line)
 	})
-	return l.found
+	return found
 }
 
 // fold replaces the diagnostics of meaningless lines by one, for a file without a rule: a
@@ -101,15 +96,15 @@ func (l *linter) fold() {
 	meaningless := func(d diag.Diagnostic) bool {
 		return d.Code == "R9-UNKNOWN-FIELD" || d.Code == "R2-NO-COLON"
 	}
-	n, line := l.more, 0
-	for _, d := range l.found {
+	n, line := l.More, 0
+	for _, d := range l.Found {
 		if meaningless(d) {
 			n, line = n+1, cmp.Or(line, d.Line)
 		}
 	}
 	if n > 1 {
-		l.found, l.more = slices.DeleteFunc(l.found, meaningless), 0
-		l.warn(line, "G1-ABSENT",
+		l.Found, l.More = slices.DeleteFunc(l.Found, meaningless), 0
+		l.Warn(line, "G1-ABSENT",
 			"no line is a rule, and %d lines from here on mean nothing to robots", n)
 	}
 }
@@ -118,11 +113,11 @@ func (l *linter) fold() {
 func (l *linter) size() {
 	switch n := l.file.Size(); {
 	case l.file.Truncated():
-		l.warn(0, "R14-SIZE", "only the first %d bytes were read, up to a line end", n)
+		l.Warn(0, "R14-SIZE", "only the first %d bytes were read, up to a line end", n)
 	case n > tooBigFile:
-		l.warn(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
+		l.Warn(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
 	case n > largeFile:
-		l.notice(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
+		l.Notice(0, "R14-SIZE", "%d bytes: robots may stop reading after %d", n, tooBigFile)
 	}
 }
 
@@ -133,7 +128,7 @@ var page = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|head)`)
 // page, even if some line of it looks like a field. It returns true if it reports one.
 func (l *linter) nothing() bool {
 	if err := l.file.Readable(); err != nil {
-		l.warn(0, "R10-BYTES", "%v: robots should stay away from the host", err)
+		l.Warn(0, "R10-BYTES", "%v: robots should stay away from the host", err)
 		return true
 	}
 	text := strings.TrimPrefix(string(l.file.AppendTo(nil)), "\ufeff")
@@ -141,39 +136,11 @@ func (l *linter) nothing() bool {
 	case page.MatchString(text) && !slices.ContainsFunc(l.groups, func(g robots.Group) bool {
 		return len(g.Agents) > 0
 	}):
-		l.warn(0, "G1-ABSENT", "a web page, not a robots file: robots take the host for one without rules")
+		l.Warn(0, "G1-ABSENT", "a web page, not a robots file: robots take the host for one without rules")
 		return true
 	case l.file.Absent() && l.file.Size() > 0:
-		l.warn(0, "G1-ABSENT", "no line means anything to robots: the file counts as absent")
+		l.Warn(0, "G1-ABSENT", "no line means anything to robots: the file counts as absent")
 		return true
 	}
 	return false
-}
-
-func (l *linter) fault(line int, code, format string, args ...any) {
-	l.add(diag.Error, line, code, format, args...)
-}
-
-func (l *linter) warn(line int, code, format string, args ...any) {
-	l.add(diag.Warning, line, code, format, args...)
-}
-
-func (l *linter) notice(line int, code, format string, args ...any) {
-	l.add(diag.Notice, line, code, format, args...)
-}
-
-// maxFound bounds the diagnostics of a file.
-const maxFound = 1000
-
-func (l *linter) add(s diag.Severity, line int, code, format string, args ...any) {
-	if len(l.found) >= maxFound {
-		l.more++
-		return
-	}
-	l.found = append(l.found, diag.Diagnostic{
-		Code:     code,
-		Severity: s,
-		Line:     line,
-		Message:  fmt.Sprintf(format, args...),
-	})
 }

@@ -199,7 +199,7 @@ func TestLintSize(t *testing.T) {
 func TestLintIsBounded(t *testing.T) {
 	found := File(robots.Parse(readers.RFC9309,
 		[]byte("User-agent: *\nDisallow: /\n"+strings.Repeat("x\n", 100_000))))
-	if len(found) != maxFound+1 || !strings.Contains(found[1].String(), ": 99001 more") {
+	if len(found) != diag.MaxFound+1 || !strings.Contains(found[1].String(), ": 99001 more") {
 		t.Errorf("%d diagnostics, the second %v", len(found), found[1])
 	}
 }

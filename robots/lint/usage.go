@@ -24,7 +24,7 @@ func (l *linter) usages(g robots.Group) {
 		first, again := lines[pattern]
 		switch {
 		case again:
-			l.notice(u.Line, "U5-DUPLICATE",
+			l.Notice(u.Line, "U5-DUPLICATE",
 				"the same path as in line %d: the most restrictive value of each key holds", first)
 			continue
 		case pattern == "":
@@ -45,14 +45,14 @@ func (l *linter) usages(g robots.Group) {
 	for _, u := range g.Usages {
 		for _, key := range withheld {
 			if s, ok := stated[u.Line]; ok && u.Pattern != "" && s.Of(key) == robots.Unstated {
-				l.warn(u.Line, "U4-USAGE-FORGETS",
+				l.Warn(u.Line, "U4-USAGE-FORGETS",
 					"below %q only this line counts: %s=n of line %d does not hold there",
 					u.Pattern, key, general)
 			}
 		}
 	}
 	if len(g.Usages) > 0 && len(g.Agents) > 0 && len(g.Rules) == 0 {
-		l.notice(g.Usages[0].Line, "U1-USAGE-ALONE",
+		l.Notice(g.Usages[0].Line, "U1-USAGE-ALONE",
 			"a group with preferences and no rule: its robots may fetch everything, and no other group binds them")
 	}
 }
@@ -61,32 +61,32 @@ func (l *linter) usages(g robots.Group) {
 func (l *linter) usage(u robots.Usage) (robots.Statement, bool) {
 	s, err := robots.ParseUsage(u.Value)
 	if err != nil {
-		l.fault(u.Line, "U2-USAGE",
+		l.Error(u.Line, "U2-USAGE",
 			"%q is neither a dictionary of preferences nor a path and a dictionary: the line is ignored", u.Value)
 		return nil, false
 	}
 	if at := strings.IndexAny(u.Pattern, "*$"); l.dir != "" && at >= 0 {
-		l.fault(u.Line, "U2-USAGE",
+		l.Error(u.Line, "U2-USAGE",
 			"a path of Content-Usage has no * and no $: an n counts for %q, a y does not",
 			u.Pattern[:at])
 	}
 	l.unaskable(u.Line, u.Pattern)
 	if unknown := readers.UnknownKeys(u.Value); len(unknown) > 0 {
-		l.notice(u.Line, "U3-USAGE-KEY",
+		l.Notice(u.Line, "U3-USAGE-KEY",
 			"not in the vocabulary of %s, so robots ignore it: %.200s", readers.VocabularyChecked,
 			strings.Join(unknown, ", "))
 	}
 	for _, p := range s {
 		switch c, _ := readers.CategoryOf(p.Key); {
 		case c.Instead != "":
-			l.notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: write %q, as since %s",
+			l.Notice(u.Line, "U3-USAGE-KEY", "%q is of an older draft: write %q, as since %s",
 				p.Key, c.Instead, c.Until)
 		case c.Until != "":
-			l.notice(u.Line, "U3-USAGE-KEY",
+			l.Notice(u.Line, "U3-USAGE-KEY",
 				"%q is of an older draft; the draft of %s has nothing like it", p.Key, c.Until)
 		}
 		if p.Preference == robots.Unstated {
-			l.warn(u.Line, "U4-USAGE-VALUE",
+			l.Warn(u.Line, "U4-USAGE-VALUE",
 				"the value of %q is neither y nor n: nothing is stated", p.Key)
 		}
 	}
@@ -104,10 +104,10 @@ func (l *linter) signal(line readers.Line) {
 	for _, s := range readers.ParseSignals(line.Value) {
 		switch {
 		case s.Category.Signal == "":
-			l.notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", s.Key,
+			l.Notice(line.Number, "SIGNAL-KEY", "%q is no signal: there are %s", s.Key,
 				strings.Join(keys, ", "))
 		case !s.IsValid():
-			l.warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", s.Key, s.Value,
+			l.Warn(line.Number, "SIGNAL-VALUE", "%s is %q: want %s", s.Key, s.Value,
 				strings.Join(s.Category.Values, " or "))
 		}
 	}

@@ -149,14 +149,7 @@ func isDefault(line string) bool { return line == "Allow: /" || line == "Disallo
 // Without Index, rules that deny everything make a denying token; only Index makes a permitting
 // one.
 func (c *Command) token(snap *site.Snapshot) (text string, lost []diag.Diagnostic) {
-	lose := func(line int, code, format string, args ...any) {
-		lost = append(lost, diag.Diagnostic{
-			Line:     line,
-			Severity: diag.Warning,
-			Code:     code,
-			Message:  fmt.Sprintf(format, args...),
-		})
-	}
+	var list diag.List
 	closed := false
 	file := robots.Parse(readers.RFC9309, snap.Robots)
 	for _, g := range file.Groups() {
@@ -165,14 +158,14 @@ func (c *Command) token(snap *site.Snapshot) (text string, lost []diag.Diagnosti
 				closed = true
 				continue
 			}
-			lose(r.Line, "PATTERN", "%s: %q: a network is indexed or not",
+			list.Warn(r.Line, "PATTERN", "%s: %q: a network is indexed or not",
 				map[bool]string{true: "Allow", false: "Disallow"}[r.Allow], r.Pattern)
 		}
 	}
 	for l := range file.Lines() {
 		name := strings.ToLower(l.Field)
 		if l.Kind == readers.KindField && name != "index" && name != "cooldown" {
-			lose(l.Number, "FIELD", "the field %q", name)
+			list.Warn(l.Number, "FIELD", "the field %q", name)
 		}
 	}
 
@@ -183,9 +176,9 @@ func (c *Command) token(snap *site.Snapshot) (text string, lost []diag.Diagnosti
 	if token.Index == readers.IndexUnspecified {
 		exit.Say(c.Err, "no CRAWLER token: the policy states nothing about indexing",
 			"put Index: allow or Index: deny into the root's .robots")
-		return "", lost
+		return "", list.All()
 	}
-	return token.String() + "\n", lost
+	return token.String() + "\n", list.All()
 }
 
 // annotated returns the file with the place that each line comes from above it, as a
