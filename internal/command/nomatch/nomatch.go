@@ -12,7 +12,6 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/policy"
-	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
 
@@ -104,32 +103,29 @@ func has(snap *site.Snapshot, r policy.AnnotationRule) bool {
 		slices.ContainsFunc(snap.Aliases(), r.Matches) {
 		return true
 	}
-	if !r.Literal {
-		for name, d := range snap.Tree.All() {
-			at := selector.Canonical(name, true)
-			if strings.HasPrefix(at, r.Dir) &&
-				(r.Matches(at) || slices.ContainsFunc(d.Files, func(f site.File) bool {
-					return r.Matches(at + f.Name)
-				})) {
-				return true
-			}
-		}
+
+	// Look below the directory that the path names, for a literal one at its names alone.
+	dir, _ := path.Split(strings.TrimPrefix(r.Path, "/"))
+	top := snap.Tree.Find(snap.Real(cmp.Or(strings.TrimSuffix(dir, "/"), ".")))
+	if top == nil {
 		return false
 	}
-	dir, begin := path.Split(strings.TrimPrefix(r.Path, "/"))
-	d := snap.Tree.Find(snap.Real(cmp.Or(strings.TrimSuffix(dir, "/"), ".")))
-	if d == nil {
-		return false
-	}
-	if begin == "" && r.Matches("/"+dir) {
+	if r.Matches("/" + dir) {
 		return true
 	}
-	return slices.ContainsFunc(d.Files, func(f site.File) bool {
-		return strings.HasPrefix(f.Name, begin) && r.Matches("/"+dir+f.Name)
-	}) ||
-		slices.ContainsFunc(d.Dirs, func(d *site.Dir) bool {
-			return strings.HasPrefix(d.Name, begin) && r.Matches("/"+dir+d.Name+"/")
-		})
+	for name, d := range top.All() {
+		at := "/" + dir + strings.TrimPrefix(name+"/", "./")
+		if slices.ContainsFunc(d.Files, func(f site.File) bool { return r.Matches(at + f.Name) }) ||
+			slices.ContainsFunc(d.Dirs, func(d *site.Dir) bool {
+				return r.Matches(at + d.Name + "/")
+			}) {
+			return true
+		}
+		if r.Literal {
+			break
+		}
+	}
+	return false
 }
 
 var itemType = regexp.MustCompile(`^/?[0-9A-Za-z]/`)
