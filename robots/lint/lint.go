@@ -37,11 +37,9 @@ type linter struct {
 	source  iter.Seq[readers.Line] // the lines as they were written
 	groups  []robots.Group
 
-	more  int            // diagnostics left out
 	named map[string]int // the line in which a robot was first named
 	cut   map[int]string // values of User-agent whose first word alone is compared, by line
 	apart map[int]bool   // lines of User-agent that a blank line parts from another one
-	found []diag.Diagnostic
 }
 
 // The sizes at which a file is remarked on: some readers stop at the second.
