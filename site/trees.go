@@ -241,6 +241,21 @@ func (s *Snapshot) Changes(old *Snapshot) map[string][]string {
 	return dirs
 }
 
+// Hangs reports whether a directory, or one above it, could not be read since its file system does
+// not respond. The Snapshot then lacks what is below it.
+func (s *Snapshot) Hangs(dir string) bool {
+	hangs := func(a *policy.Annotation) bool { return errors.Is(a.Err, stall.Err) }
+	for d := s.Tree; d != nil; {
+		if slices.ContainsFunc(d.Notes, hangs) {
+			return true
+		}
+		var first string
+		first, dir, _ = strings.Cut(dir, "/")
+		d = child(d, first)
+	}
+	return false
+}
+
 // otherNames calls f with the keys that are in only one of two maps.
 func otherNames[V any](a, b map[string]V, f func(name string)) {
 	for name := range a {

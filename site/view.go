@@ -53,8 +53,14 @@ func (s *Site) View(ctx context.Context) *View {
 // respond, Try returns an error without waiting for f, and later calls of f through the View
 // fail.
 func Try[T any](ctx context.Context, s *Site, f func(*View) (T, error)) (T, error) {
+	return TryFor(ctx, s, stall.Whole, f)
+}
+
+// TryFor is Try with another patience.
+func TryFor[T any](ctx context.Context, s *Site, patience stall.Patience,
+	f func(*View) (T, error)) (T, error) {
 	v := s.View(ctx)
-	return stall.Try(s.guard, stall.Whole, func(a *stall.Attempt) (T, error) {
+	return stall.Try(s.guard, patience, func(a *stall.Attempt) (T, error) {
 		v.enter = a.Enter
 		return f(v)
 	})

@@ -165,6 +165,7 @@ func (d *daemon) tellProgress(ctx context.Context) {
 	if !d.logs.ForPeople() {
 		return
 	}
+	indexed := 0 // directories; the number stays while a file system hangs
 	for {
 		select {
 		case <-time.After(2 * time.Second):
@@ -180,9 +181,10 @@ func (d *daemon) tellProgress(ctx context.Context) {
 		}
 		if search := d.conf.search; search != nil && !working && !d.checking {
 			done, complete := search.Progress()
-			if working = !complete; working {
+			if working = !complete; working && done != indexed {
 				d.log.Info(diag.EventIndexing, "directories", done)
 			}
+			indexed = done
 		}
 		if !working {
 			return

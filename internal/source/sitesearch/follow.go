@@ -65,9 +65,11 @@ type Searcher struct {
 	ready   atomic.Bool   // the whole tree has been compared with the index
 	looked  atomic.Int64  // directories compared so far
 
-	snap *site.Snapshot // from which dirty was last computed; nil before the first
-	done []string       // directories since the last commit
-	lost atomic.Bool    // the index was replaced by an empty one
+	snap *site.Snapshot  // from which dirty was last computed; nil before the first
+	done []string        // directories since the last commit
+	away map[string]bool // directories that wait for the index or for a file system to respond
+	slow int             // consecutive updates in which a file system did not respond
+	lost atomic.Bool     // the index was replaced by an empty one
 
 	mu    sync.Mutex
 	dirty map[string][]string // directories to compare with the index; only some texts, if the value is not nil
@@ -97,7 +99,8 @@ func (s *Searcher) Open(ctx context.Context) (err error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	s.changed, s.dirty = make(chan struct{}, 1), map[string][]string{}
+	s.changed = make(chan struct{}, 1)
+	s.dirty, s.away = map[string][]string{}, map[string]bool{}
 	s.index, err = search.Open(ctx, s.SearchDir, memory)
 	return err
 }
@@ -174,7 +177,9 @@ func (s *Searcher) follow(ctx context.Context) (err error) {
 	}
 }
 
-// update compares dirty directories with the index. It reports whether it has compared all.
+// update compares dirty directories with the index. Those whose file system does not respond
+// at once are put off, so that others do not wait for them. update reports whether the index has
+// what the Snapshot has.
 func (s *Searcher) update(ctx context.Context) (done bool) {
 	if s.lost.Swap(false) {
 		s.snap = nil
@@ -189,12 +194,35 @@ func (s *Searcher) update(ctx context.Context) (done bool) {
 	s.mu.Unlock()
 	todo := slices.Sorted(maps.Keys(dirty))
 
+	// After many updates a file system may be slow without hanging: then wait for it.
+	patience := stall.Brief
+	if s.slow >= oftenSlow {
+		patience = stall.Hurried
+	}
+	var hanging []string
+	left := map[string]int{} // directories that took the whole patience, by group
 	for i, dir := range todo {
 		if ctx.Err() != nil {
 			return false
 		}
 		s.done = append(s.done, dir)
-		err := s.look(ctx, dir, dirty[dir])
+		delete(s.away, dir)
+		group, _, _ := strings.Cut(dir, "/")
+		if strings.HasPrefix(group, "~") {
+			group = "~" // homes are often on one file system
+		}
+		err := stall.Err
+		if left[group] < maxLeft {
+			err = s.look(ctx, dir, dirty[dir], patience)
+		}
+		if errors.Is(err, stall.ErrLeft) {
+			left[group]++
+		}
+		if errors.Is(err, stall.Err) {
+			hanging = append(hanging, dir)
+			s.away[dir] = true
+			err = nil
+		}
 		if err == nil && s.index.Due() {
 			err = s.commit()
 		}
@@ -203,12 +231,26 @@ func (s *Searcher) update(ctx context.Context) (done bool) {
 			return false
 		}
 	}
+	s.slow++
+	if len(hanging) == 0 {
+		s.slow = 0
+	}
+	s.later(busyRetry, hanging...)
 	if err := s.commit(); err != nil {
 		s.failed(err, s.done)
 		return false
 	}
-	return ctx.Err() == nil
+	return ctx.Err() == nil && len(s.away) == 0
 }
+
+const (
+	// oftenSlow is the number of updates after which one waits for slow directories.
+	oftenSlow = 8
+
+	// maxLeft is the number of directories in one top-level directory, or in all homes, that an
+	// update waits for in vain. It puts off the others there without trying.
+	maxLeft = 4
+)
 
 // markChanged marks as dirty what has changed since s.snap: directories with other records, and
 // texts that the policy may allow or deny now. It fails if the index does.
@@ -316,6 +358,9 @@ func (s *Searcher) failed(err error, dirs []string) {
 		return
 	}
 	s.Log.Error("the search index cannot be written", "error", err, "retry", again)
+	for _, dir := range dirs {
+		s.away[dir] = true
+	}
 	s.later(again, dirs...)
 }
 
@@ -338,35 +383,39 @@ func (s *Searcher) later(delay time.Duration, dirs ...string) {
 	})
 }
 
-// look compares a directory, or some texts of it, with the index. It fails if the index does.
-func (s *Searcher) look(ctx context.Context, dir string, names []string) (err error) {
-	s.looked.Add(1)
-	if !s.snap.Tree.Has(dir, true) {
+// look compares a directory, or some texts of it, with the index. It fails with a stall.Err if a
+// file system does not respond, and with another error if the index fails.
+func (s *Searcher) look(ctx context.Context, dir string, names []string,
+	patience stall.Patience) error {
+	switch {
+	case s.snap.Tree.Has(dir, true):
+	case s.snap.Hangs(dir):
+		return stall.Err // what the index has of it stays
+	default:
 		return s.index.Forget(dir)
 	}
-	for {
-		_, err = site.Try(ctx, s.Site, func(view *site.View) (struct{}, error) {
-			d := directory{
-				Searcher: s,
-				snap:     s.snap,
-				dir:      dir,
-				names:    names,
-				ctx:      ctx,
-			}
-			d.q = &answer.Asked{
-				Host: &answer.Host{
-					Site:        s.Site,
-					HostOptions: s.HostOptions,
-				},
-				Request: &server.Request{},
-				View:    view,
-			}
-			return struct{}{}, d.compare()
-		})
-		if !errors.Is(err, stall.ErrLeft) { // else repeat it: operations on the hanging name fail at once
-			return err
+	_, err := site.TryFor(ctx, s.Site, patience, func(view *site.View) (struct{}, error) {
+		d := directory{
+			Searcher: s,
+			snap:     s.snap,
+			dir:      dir,
+			names:    names,
+			ctx:      ctx,
 		}
+		d.q = &answer.Asked{
+			Host: &answer.Host{
+				Site:        s.Site,
+				HostOptions: s.HostOptions,
+			},
+			Request: &server.Request{},
+			View:    view,
+		}
+		return struct{}{}, d.compare()
+	})
+	if err == nil {
+		s.looked.Add(1)
 	}
+	return err
 }
 
 // A directory is the comparison of one directory with the index.
@@ -382,21 +431,42 @@ type directory struct {
 	busy  bool // a text could not be read, but may be readable later
 }
 
-// compare updates the index. It may be abandoned (site.Try). It fails if the index does.
+// compare updates the index. It may be abandoned (site.Try). Its errors are those of look.
 func (d *directory) compare() (err error) {
+	// Open the directories above first: if one hangs, operations below it fail at once.
+	view := d.q.View
+	for i, c := range d.dir + "/" {
+		if c != '/' {
+			continue
+		}
+		if _, err := view.Stat(d.dir[:i]); errors.Is(err, stall.Err) {
+			return err
+		}
+	}
+
 	if d.old, err = d.index.Directory(d.dir, d.names); err != nil {
 		return err
 	}
 	had := len(d.old)
 
 	// Index the menu as a text, and each text together with its label in the map.
+	text := ""
 	if d.names == nil {
-		if err := d.menu(); err != nil {
+		text = menuText(d.items(view, d.dir))
+	}
+	_, labels := d.q.Builder().Names(d.ctx, d.dir)
+	if err := view.Err(); err != nil {
+		return fmt.Errorf("%w: %w", stall.Err, err)
+	}
+	if d.names == nil {
+		mark := markOf(text, d.q.Title(d.dir, true))
+		if err := d.put(search.DirName(d.dir), mark, func() (string, error) {
+			return text, nil
+		}); err != nil {
 			return err
 		}
 	}
-	_, labels := d.q.Builder().Names(d.ctx, d.dir)
-	for f := range d.q.View.Files(d.snap, d.dir, d.names) {
+	for f := range view.Files(d.snap, d.dir, d.names) {
 		if d.ctx.Err() != nil {
 			return nil
 		}
@@ -413,12 +483,11 @@ func (d *directory) compare() (err error) {
 	if d.ctx.Err() != nil {
 		return nil
 	}
-	incomplete := d.q.View.Err() != nil
-	if d.busy || incomplete {
-		d.later(busyRetry, d.dir)
+	if err := view.Err(); err != nil {
+		return fmt.Errorf("%w: %w", stall.Err, err)
 	}
-	if incomplete {
-		return nil
+	if d.busy {
+		d.later(busyRetry, d.dir)
 	}
 
 	// Delete what is gone.
@@ -431,20 +500,6 @@ func (d *directory) compare() (err error) {
 		return d.index.SetDirectory(d.dir, d.texts-had, true)
 	}
 	return d.index.SetDirectory(d.dir, d.texts, false)
-}
-
-// unread records an error of reading a text.
-func (d *directory) unread(err error) {
-	d.busy = d.busy || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
-}
-
-// menu indexes the menu of the directory as a text.
-func (d *directory) menu() error {
-	text := menuText(d.items(d.q.View, d.dir))
-	return d.put(search.DirName(d.dir), markOf(text, d.q.Title(d.dir, true)),
-		func() (string, error) {
-			return text, nil
-		})
 }
 
 // put indexes a text, its title and its name, if robots may fetch it and the index lacks its
@@ -461,10 +516,16 @@ func (d *directory) put(name string, mark uint64, read func() (string, error)) e
 		return nil
 	}
 	body, err := read()
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		d.texts--
-		d.unread(err)
 		return d.index.Delete(name)
+	case err != nil: // it may be readable later
+		d.busy = true
+		if !has {
+			d.texts--
+		}
+		return nil
 	}
 	plain, dir := plainName(name)
 	err = d.index.Put(search.Text{
@@ -503,7 +564,12 @@ func plainName(name string) (plain string, dir bool) {
 // allowed reports whether a name in the index may be found.
 func (s *Searcher) allowed(snap *site.Snapshot, name string) bool {
 	plain, dir := plainName(name)
-	return snap != nil && snap.Real(plain) == plain && (s.SearchAll || snap.Open(plain, dir))
+	in := plain
+	if !dir {
+		in = path.Dir(plain)
+	}
+	return snap != nil && snap.Real(plain) == plain && snap.Tree.Has(in, true) &&
+		(s.SearchAll || snap.Open(plain, dir))
 }
 
 func (s *Searcher) items(v *site.View, dir string) []menu.Item {
