@@ -17,6 +17,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -63,22 +64,23 @@ func (c *Program) timeout() time.Duration {
 
 // Do sends a request with these parameters, as names and values. The reply ends when ctx
 // does; the caller must end ctx when it reads no more of it.
-func (c *Program) Do(ctx context.Context, params [][2]string) (*Stdout, error) {
-	r, err := c.send(ctx, params)
-	if err != nil {
-		if ctx.Err() != nil {
+func (c *Program) Do(ctx context.Context, params [][2]string) (_ *Stdout, err error) {
+	defer func() {
+		var late net.Error
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() != nil:
 			err = context.Cause(ctx)
+		case errors.As(err, &late) && late.Timeout(): // a program that does not take its request hangs
+			err = fmt.Errorf("%w: %w", ErrHangs, err)
 		}
-		return nil, fmt.Errorf("asking %s: %w", c.Socket, err)
-	}
-	return r, nil
-}
-
-func (c *Program) send(ctx context.Context, params [][2]string) (*Stdout, error) {
+		err = fmt.Errorf("asking %s: %w", c.Socket, err)
+	}()
 	d := net.Dialer{Timeout: c.timeout()}
 	conn, err := d.DialContext(ctx, "unix", c.Socket)
 	if err != nil {
-		return nil, untaken(err)
+		return nil, err
 	}
 	var all []byte
 	for _, p := range params {
@@ -87,29 +89,20 @@ func (c *Program) send(ctx context.Context, params [][2]string) (*Stdout, error)
 	b := appendRecord(nil, typeBegin, []byte{0, responder, 0, 0, 0, 0, 0, 0})
 	b = appendStream(b, typeParams, all)
 	b = appendStream(b, typeStdin, nil)
-	r := &Stdout{
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	_ = conn.SetWriteDeadline(time.Now().Add(c.timeout()))
+	if _, err := conn.Write(b); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return &Stdout{
 		client: c,
 		ctx:    ctx,
 		conn:   conn,
 		in:     bufio.NewReaderSize(conn, 16<<10),
 		until:  time.Now().Add(cmp.Or(c.MaxTime, 10*time.Minute)),
 		left:   cmp.Or(c.MaxReply, 64<<20),
-	}
-	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	_ = conn.SetWriteDeadline(time.Now().Add(c.timeout()))
-	if _, err := conn.Write(b); err != nil {
-		_ = conn.Close()
-		return nil, untaken(err)
-	}
-	return r, nil
-}
-
-// untaken is why a request could not be sent: a program that does not take it hangs.
-func untaken(err error) error {
-	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
-		return fmt.Errorf("%w: %w", ErrHangs, err)
-	}
-	return err
+	}, nil
 }
 
 // A Stdout reads a program's standard output. It must not be used concurrently.
@@ -134,7 +127,9 @@ type Stdout struct {
 // has ended its reply itself.
 func (r *Stdout) Read(p []byte) (int, error) {
 	for r.err == nil && r.content == 0 {
-		r.err = r.explain(r.record())
+		if err := r.record(); err != nil {
+			r.err = r.explain(err)
+		}
 	}
 	if r.err != nil && len(r.line) > 0 {
 		r.logLine()
@@ -149,7 +144,7 @@ func (r *Stdout) Read(p []byte) (int, error) {
 		n += int(r.left)
 		r.err = errFlood
 	} else if err != nil {
-		r.err = r.explain(broken(err))
+		r.err = r.explain(err)
 	}
 	if n > 0 {
 		return n, nil
@@ -160,16 +155,16 @@ func (r *Stdout) Read(p []byte) (int, error) {
 // explain turns the error of a closed connection or a deadline into its cause.
 func (r *Stdout) explain(err error) error {
 	switch {
-	case err == nil || errors.Is(err, io.EOF):
-		return err
 	case r.ctx.Err() != nil:
 		return context.Cause(r.ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().After(r.until):
 		return ErrLong
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrHangs
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("the program ended in the middle of its reply: %w", err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("the program ended in the middle of its reply: %w (%w)",
+			io.ErrUnexpectedEOF, err)
 	}
 	return err
 }
@@ -183,39 +178,45 @@ func (r *Stdout) wait() {
 	_ = r.conn.SetReadDeadline(until)
 }
 
-// record goes on to the next record of the reply; at its end the error is io.EOF.
+// record goes on to the next record of the reply. At its end it sets err to io.EOF.
 func (r *Stdout) record() error {
 	if time.Now().After(r.until) {
 		return ErrLong
 	}
 	r.wait()
 	if _, err := r.in.Discard(r.padding); err != nil {
-		return broken(err)
-	}
-	r.padding = 0
-	h, err := readHead(r.in)
-	if err != nil {
 		return err
 	}
-	r.padding = h.padding
-	switch h.typ {
-	case typeStdout:
-		r.content = h.content
-		return nil
-	case typeStderr:
-		return r.stderr(h.content)
+	var h head
+	if err := binary.Read(r.in, binary.BigEndian, &h); err != nil {
+		return err
 	}
-	e, err := readEnd(r.in, h)
+	if h.Version != version || h.ID != requestID {
+		return fmt.Errorf("%w: version %d, request %d", errProtocol, h.Version, h.ID)
+	}
+	r.padding = int(h.Padding)
+	var e end
 	switch {
-	case err != nil:
-		return err
-	case e.status == 2:
-		return ErrBusy
-	case e.status != 0:
-		return fmt.Errorf("%w: a request ended with status %d", errProtocol, e.status)
+	case h.Type == typeStdout:
+		r.content = int(h.Length)
+		return nil
+	case h.Type == typeStderr:
+		return r.stderr(int(h.Length))
+	case h.Type != typeEnd || int(h.Length) != binary.Size(e):
+		return fmt.Errorf("%w: %d bytes of type %d", errProtocol, h.Length, h.Type)
 	}
-	r.exit = e.exit
-	return io.EOF
+	if err := binary.Read(r.in, binary.BigEndian, &e); err != nil {
+		return err
+	}
+	switch e.Status {
+	case 0:
+		r.exit = e.Exit
+		r.err = io.EOF
+		return nil
+	case 2:
+		return ErrBusy
+	}
+	return fmt.Errorf("%w: a request ended with status %d", errProtocol, e.Status)
 }
 
 // Bounds of a program's standard error in the log.
@@ -232,7 +233,7 @@ func (r *Stdout) stderr(n int) error {
 	}
 	buf := make([]byte, n)
 	if _, err := io.ReadFull(r.in, buf); err != nil {
-		return broken(err)
+		return err
 	}
 	for len(buf) > 0 {
 		line, rest, ended := bytes.Cut(buf, []byte("\n"))

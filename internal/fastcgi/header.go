@@ -30,29 +30,39 @@ const maxHeader = 16 << 10
 func ReadHeader(r *bufio.Reader) (Header, bool) {
 	var h Header
 	known := false
-	for start, n := 0, 1; ; n = max(n+1, r.Buffered()) {
-		b, err := r.Peek(n)
-		for {
-			line, _, ended := bytes.Cut(b[start:], []byte("\n"))
-			if !ended {
-				if err != nil || !startsField(line) {
-					return Header{}, false
-				}
-				break
-			}
-			start += len(line) + 1
-			line = bytes.TrimSuffix(line, []byte("\r"))
-			if len(line) == 0 && known {
-				_, _ = r.Discard(start)
-				return h, true
-			}
-			name, value, ok := bytes.Cut(line, []byte(":"))
-			if !ok || !isToken(name) || bytes.ContainsFunc(value, func(r rune) bool {
-				return r != '\t' && selector.IsControl(r)
-			}) {
-				return Header{}, false
-			}
-			known = h.set(string(name), strings.TrimSpace(string(value))) || known
+	for size := 0; ; {
+		line, ok := peekLine(r, size, startsField)
+		if !ok {
+			return Header{}, false
+		}
+		size += len(line) + 1
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if len(line) == 0 && known {
+			_, _ = r.Discard(size)
+			return h, true
+		}
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if !ok || !isToken(name) || bytes.ContainsFunc(value, func(r rune) bool {
+			return r != '\t' && selector.IsControl(r)
+		}) {
+			return Header{}, false
+		}
+		known = h.set(string(name), strings.TrimSpace(string(value))) || known
+	}
+}
+
+// peekLine returns the line that begins at an offset, without its LF. It waits for more of a line
+// only while what there is may be one that the caller wants; ok is false if it is not, or if the
+// reply ends.
+func peekLine(r *bufio.Reader, from int, wanted func(line []byte) bool) (line []byte, ok bool) {
+	for n := from + 1; ; n = r.Buffered() + 1 {
+		b, err := r.Peek(max(n, r.Buffered()))
+		line, _, ended := bytes.Cut(b[min(from, len(b)):], []byte("\n"))
+		if ended {
+			return line, true
+		}
+		if err != nil || !wanted(line) {
+			return nil, false
 		}
 	}
 }
@@ -108,40 +118,10 @@ const maxMeta = 1024
 // digits, a blank and the meta string. "20" needs a media type, "30" and "31" a URL or path
 // without blanks. If wanted rejects the status, nothing is consumed.
 func ReadStatus(r *bufio.Reader, wanted func(status int) bool) (status int, meta string, ok bool) {
-	for n := 1; ; n = max(n+1, r.Buffered()) {
-		b, err := r.Peek(min(n, maxMeta+5))
-		line, _, ended := bytes.Cut(b, []byte("\n"))
-		if !mayBeStatus(line) {
-			return 0, "", false
-		}
-		if ended {
-			return takeStatus(r, string(line), wanted)
-		}
-		if err != nil || len(line) > maxMeta+4 {
-			return 0, "", false
-		}
-	}
-}
-
-// mayBeStatus reports whether a line that has no end yet may begin with a status.
-func mayBeStatus(line []byte) bool {
-	for i, c := range line[:min(len(line), 3)] {
-		isDigit := '0' <= c && c <= '9'
-		if i < 2 && !isDigit || i == 2 && c != ' ' {
-			return false
-		}
-	}
-	return true
-}
-
-// geminiStatuses are those of the specification (0.24, section 4).
-var geminiStatuses = []int{10, 11, 20, 30, 31, 40, 41, 42, 43, 44, 50, 51, 52, 53, 59, 60, 61, 62}
-
-// takeStatus parses a whole line, and takes it off the reply if it is a status line.
-func takeStatus(r *bufio.Reader, line string, wanted func(status int) bool) (status int,
-	meta string, ok bool) {
-	text := strings.TrimSuffix(line, "\r")
-	if len(text) < 3 || !utf8.ValidString(text) || selector.HasControl(text) {
+	line, ok := peekLine(r, 0, mayBeStatus)
+	text := strings.TrimSuffix(string(line), "\r")
+	if !ok || len(text) < 3 || !mayBeStatus(line) || !utf8.ValidString(text) ||
+		selector.HasControl(text) {
 		return 0, "", false
 	}
 	status, _ = strconv.Atoi(text[:2])
@@ -157,6 +137,20 @@ func takeStatus(r *bufio.Reader, line string, wanted func(status int) bool) (sta
 	_, _ = r.Discard(len(line) + 1)
 	return status, meta, true
 }
+
+// mayBeStatus reports whether a line, which may lack its end, may be a status line.
+func mayBeStatus(line []byte) bool {
+	for i, c := range line[:min(len(line), 3)] {
+		isDigit := '0' <= c && c <= '9'
+		if i < 2 && !isDigit || i == 2 && c != ' ' {
+			return false
+		}
+	}
+	return len(line) <= maxMeta+4
+}
+
+// geminiStatuses are those of the specification (0.24, section 4).
+var geminiStatuses = []int{10, 11, 20, 30, 31, 40, 41, 42, 43, 44, 50, 51, 52, 53, 59, 60, 61, 62}
 
 // MediaType returns a media type in its usual form; "" if it is none.
 func MediaType(s string) string {

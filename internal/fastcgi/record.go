@@ -1,11 +1,8 @@
 package fastcgi
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 )
 
 // Records, as the FastCGI Specification 1.0, section 3.3, has them: eight bytes
@@ -17,7 +14,6 @@ const (
 	requestID  = 1
 	responder  = 1
 	maxContent = 65535
-	headSize   = 8
 )
 
 type recordType byte
@@ -63,60 +59,22 @@ func appendParam(b []byte, name, value string) []byte {
 	return append(append(b, name...), value...)
 }
 
-// head is the head of a record.
+// A head precedes the content of a record.
 type head struct {
-	typ     recordType
-	content int
-	padding int
+	Version byte
+	Type    recordType
+	ID      uint16
+	Length  uint16
+	Padding byte
+	_       byte
+}
+
+// An end is the content of the record that ends a request (section 5.5).
+type end struct {
+	Exit   uint32 // the program's
+	Status byte   // the protocol's: 0 if the request was answered
+	_      [3]byte
 }
 
 // errProtocol is an answer that is not FastCGI.
 var errProtocol = errors.New("the program does not speak FastCGI")
-
-// readHead reads the head of the next record.
-func readHead(r *bufio.Reader) (head, error) {
-	var b [headSize]byte
-	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return head{}, broken(err)
-	}
-	h := head{
-		typ:     recordType(b[1]),
-		content: int(b[4])<<8 | int(b[5]),
-		padding: int(b[6]),
-	}
-	id := int(b[2])<<8 | int(b[3])
-	switch {
-	case b[0] != version:
-		return h, fmt.Errorf("%w: version %d", errProtocol, b[0])
-	case id != requestID:
-		return h, fmt.Errorf("%w: a record of request %d", errProtocol, id)
-	case h.typ != typeStdout && h.typ != typeStderr && h.typ != typeEnd:
-		return h, fmt.Errorf("%w: a record of type %d", errProtocol, h.typ)
-	}
-	return h, nil
-}
-
-// broken is the error of a connection that ended before the request did.
-func broken(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// end is the content of the record that ends a request (section 5.5).
-type end struct {
-	exit   uint32 // the program's
-	status byte   // the protocol's: 0 if the request was answered
-}
-
-func readEnd(r *bufio.Reader, h head) (end, error) {
-	var b [8]byte
-	if h.content != len(b) {
-		return end{}, fmt.Errorf("%w: an end of %d bytes", errProtocol, h.content)
-	}
-	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return end{}, broken(err)
-	}
-	return end{exit: binary.BigEndian.Uint32(b[:4]), status: b[4]}, nil
-}
