@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -127,16 +126,22 @@ func (x *Index) page(ctx context.Context, worked func() time.Duration, q parsedQ
 	if err != nil {
 		return err
 	}
-	rest := slices.Clone(ids)
-	place := map[string]bool{}
+	inTitle := map[string]bool{}
 	for _, id := range first {
-		place[id] = true
+		inTitle[id] = true
 	}
-	if len(ids) < maxRanked { // ids contains them, ranked
-		first = slices.DeleteFunc(ids, func(id string) bool { return !place[id] })
+	var front, rest []string
+	for _, id := range ids {
+		if inTitle[id] {
+			front = append(front, id)
+		} else {
+			rest = append(rest, id)
+		}
 	}
-	rest = slices.DeleteFunc(rest, func(id string) bool { return place[id] })
-	list := "[" + strings.Join(append(first, rest...), ",") + "]"
+	if len(ids) == maxRanked { // ids may lack some of them
+		front = first
+	}
+	list := "[" + strings.Join(append(front, rest...), ",") + "]"
 
 	// Collect the allowed texts of the page, and count all.
 	err = x.each(ctx, func(scan func(...any) error) error {

@@ -15,11 +15,11 @@ import (
 	"sync"
 )
 
+// size is how many keys are kept.
+const size = 100
+
 // Top keeps the keys that come most often. The zero value is ready to use.
 type Top[K comparable] struct {
-	// Size is how many keys are kept. If zero, 100.
-	Size int
-
 	mu     sync.Mutex
 	counts map[K]int64
 	base   int64 // the highest count of a dropped key
@@ -31,13 +31,6 @@ type Count[K comparable] struct {
 	Times int64
 }
 
-func (t *Top[K]) size() int {
-	if t.Size <= 0 {
-		return 100
-	}
-	return t.Size
-}
-
 // Add counts a key.
 func (t *Top[K]) Add(key K) {
 	t.mu.Lock()
@@ -46,8 +39,8 @@ func (t *Top[K]) Add(key K) {
 		t.counts = map[K]int64{}
 	}
 	if _, kept := t.counts[key]; !kept {
-		if len(t.counts) >= 2*t.size() {
-			dropped := t.sorted()[t.size():]
+		if len(t.counts) >= 2*size {
+			dropped := t.sorted()[size:]
 			t.base = dropped[0].Times
 			for _, c := range dropped {
 				delete(t.counts, c.Key)
@@ -73,5 +66,5 @@ func (t *Top[K]) List(n int) []Count[K] {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := t.sorted()
-	return all[:min(n, t.size(), len(all))]
+	return all[:min(n, size, len(all))]
 }

@@ -2,30 +2,36 @@ package tally
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
 func TestTop(t *testing.T) {
-	top := Top[string]{Size: 2}
-	for _, k := range []string{"a", "a", "a", "a", "b", "c", "d", "e", "e"} { // e continues the count of a dropped key
+	var top Top[int]
+	for _, k := range []int{1, 1, 1, 1, 2, 2} {
 		top.Add(k)
 	}
-	got := top.List(9)
-	if len(got) != 2 || got[0] != (Count[string]{"a", 4}) || got[1] != (Count[string]{"e", 3}) {
-		t.Errorf("got %v", got)
+	for k := range 2*size - 1 { // the last ones continue the count of dropped keys
+		top.Add(1000 + k)
 	}
-	if got := top.List(1); len(got) != 1 {
-		t.Errorf("List(1) has %v", got)
+	top.Add(3)
+	top.Add(3)
+	got := top.List(2)
+	want := []Count[int]{{1, 4}, {3, 3}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if all := top.List(9 * size); len(all) != size {
+		t.Errorf("%d are listed", len(all))
 	}
 }
 
-// TestHeavyAreKept: a key that is more than 1/Size of all is there, and no count
+// TestHeavyAreKept: a key that is more than 1/size of all is there, and no count
 // is too low, whatever else comes in between.
 func TestHeavyAreKept(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var top Top[int]
-		top.Size = 10
 		exact := map[int]int64{}
 		const all = 5000
 		for i := range all {
@@ -37,7 +43,7 @@ func TestHeavyAreKept(t *testing.T) {
 			top.Add(key)
 		}
 		kept := map[int]int64{}
-		for _, c := range top.List(10) {
+		for _, c := range top.List(size) {
 			kept[c.Key] = c.Times
 			if c.Times < exact[c.Key] {
 				t.Errorf("seed %d: %d is counted %d times, came %d", seed, c.Key,
@@ -45,11 +51,11 @@ func TestHeavyAreKept(t *testing.T) {
 			}
 		}
 		for key, n := range exact {
-			if n > all/10 && kept[key] == 0 {
+			if n > all/size && kept[key] == 0 {
 				t.Errorf("seed %d: %d came %d of %d times and is not kept", seed, key, n, all)
 			}
 		}
-		if len(top.counts) > 2*top.Size {
+		if len(top.counts) > 2*size {
 			t.Errorf("seed %d: %d are kept", seed, len(top.counts))
 		}
 	}

@@ -9,13 +9,10 @@ package programs
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
-	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/fastcgi"
@@ -27,18 +24,10 @@ import (
 
 // A Mapping maps selectors, or the programs that make menus, to a socket.
 type Mapping struct {
-	Prefix string // "/cgi-bin": it, and what follows it and a slash or a question mark
-	Suffix string // instead: ".dcgi": files whose names end so, and index.dcgi as a menu
-	Menus  bool   // instead: the programs of maps
-	Client *fastcgi.Program
-
-	users *clients // nil unless the socket has a * for the user's name
-}
-
-// clients are the programs of users.
-type clients struct {
-	mu sync.Mutex
-	of map[string]*fastcgi.Program
+	Prefix string           // "/cgi-bin": it, and what follows it and a slash or a question mark
+	Suffix string           // instead: ".dcgi": files whose names end so, and index.dcgi as a menu
+	Menus  bool             // instead: the programs of maps
+	Client *fastcgi.Program // a * in its Socket stands for the user's name
 }
 
 // menus, in place of a prefix, maps the programs that make menus.
@@ -64,11 +53,9 @@ func ParseRule(s string) (Mapping, error) {
 		!r.Menus && (r.Prefix+r.Suffix == "" || policy.CheckProgram(r.Selector()) != nil) {
 		return r, errors.New("neither /PREFIX nor *.EXT nor menus")
 	}
-	switch stars := strings.Count(r.Client.Socket, "*"); {
-	case stars == 1 && !strings.Contains(filepath.Dir(r.Client.Socket), "*") &&
-		(r.Menus || r.ofUsers()):
-		r.users = &clients{of: map[string]*fastcgi.Program{}}
-	case stars > 0:
+	dir, base := filepath.Split(r.Client.Socket)
+	if stars := strings.Count(base, "*"); strings.Contains(dir, "*") || stars > 1 ||
+		stars == 1 && !r.Menus && !r.ofUsers() {
 		return r, errors.New("a * in the last element of the socket is a user's name, with /~*/PREFIX or menus")
 	}
 	return r, nil
@@ -78,7 +65,7 @@ func ParseRule(s string) (Mapping, error) {
 func (r Mapping) ofUsers() bool { return strings.HasPrefix(r.Prefix, "/~*/") }
 
 // Fixed reports whether the rule has one socket.
-func (r Mapping) Fixed() bool { return r.users == nil }
+func (r Mapping) Fixed() bool { return !strings.Contains(r.Client.Socket, "*") }
 
 // LogErrors lets the standard error of a rule's programs go to a log.
 func (r Mapping) LogErrors(log *slog.Logger) {
@@ -132,7 +119,7 @@ func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
 	}
 	if rule.ofUsers() { // the user must exist
 		user := userOf(name)
-		if kind, err := look(q.View, "~"+user); user == "" || kind != aDirectory {
+		if _, isDir, err := look(q.View, "~"+user); user == "" || !isDir {
 			return nil, cmp.Or(err, error(errNoScript))
 		}
 		top, _, _ := strings.Cut(name, "/")
@@ -259,14 +246,14 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 			called: at,
 			info:   strings.TrimPrefix(name, at) + last,
 		}
-		switch kind, err := look(v, at); {
+		switch isFile, isDir, err := look(v, at); {
 		case err != nil:
 			return s, err
-		case kind == aFile && (rule.Suffix == "" || strings.HasSuffix(at, rule.Suffix)):
-			return s, nil
-		case kind == aFile:
+		case isFile && !strings.HasSuffix(at, rule.Suffix):
 			return s, errNoScript
-		case kind == aDirectory && n == len(elems):
+		case isFile:
+			return s, nil
+		case isDir && n == len(elems):
 			s.static = true
 			return s, nil
 		}
@@ -278,36 +265,22 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 	return script{called: called, info: strings.TrimPrefix(name, called) + last}, nil
 }
 
-// kind distinguishes names.
-type kind int
-
-const (
-	nothing kind = iota
-	aFile
-	aDirectory
-)
-
-// look returns the kind of a name. A file that this process may not read is a
-// program, too: only the program's user needs to read it.
-func look(v *site.View, name string) (kind, error) {
+// look reports whether a name is a regular file or a directory. A file that this process may not
+// read is a program, too: only the program's user needs to read it.
+func look(v *site.View, name string) (isFile, isDir bool, err error) {
 	f, err := v.Open(name)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return aFile, nil
+		return true, false, nil
 	case v.Err() != nil:
-		return nothing, &server.Error{Kind: server.Busy, Err: v.Err()}
+		return false, false, &server.Error{Kind: server.Busy, Err: v.Err()}
 	case err != nil:
-		return nothing, nil
+		return false, false, nil
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nothing, fmt.Errorf("looking at %s: %w", path.Base(name), err)
-	case info.IsDir():
-		return aDirectory, nil
-	case info.Mode().IsRegular():
-		return aFile, nil
+	if err != nil {
+		return false, false, err
 	}
-	return nothing, nil
+	return info.Mode().IsRegular(), info.IsDir(), nil
 }

@@ -116,26 +116,18 @@ func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string
 }
 
 // client returns the program for a file or a selector below the root; nil if it is not a
-// user's and the rule is for users alone. It makes one for users that exist.
+// user's and the rule is for users alone.
 func (r Mapping) client(name string) *fastcgi.Program {
-	user := userOf(name)
-	switch {
-	case r.users == nil:
+	if r.Fixed() {
 		return r.Client
-	case user == "":
+	}
+	user := userOf(name)
+	if user == "" {
 		return nil
 	}
-	r.users.mu.Lock()
-	defer r.users.mu.Unlock()
-	p := r.users.of[user]
-	if p == nil {
-		p = &fastcgi.Program{
-			Socket: strings.Replace(r.Client.Socket, "*", user, 1),
-			Stderr: r.Client.Stderr,
-		}
-		r.users.of[user] = p
-	}
-	return p
+	its := *r.Client
+	its.Socket = strings.Replace(its.Socket, "*", user, 1)
+	return &its
 }
 
 // run runs the program. Its reply is streamed, unless it is a menu, which is parsed.
@@ -252,7 +244,7 @@ func asking(r *server.Request, sel string) *server.Request {
 	return &other
 }
 
-// places is how many requests to a program there are at once.
+// places is how many requests to a socket there are at once.
 const places = 16
 
 // begin runs a program, and returns its reply and the head of it.
@@ -265,7 +257,7 @@ func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ 
 			err = failed(err)
 		}
 	}()
-	if err := q.Enter(ctx, client, places); err != nil {
+	if err := q.Enter(ctx, client.Socket, places); err != nil {
 		return nil, head{}, err
 	}
 	reply, err := client.Do(ctx, h.params(q.Request, q.View, s))

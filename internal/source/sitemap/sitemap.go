@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,7 +53,7 @@ type Sitemaps struct {
 	most int // URLs of a part, for tests; if zero, maxURLs
 
 	mu     sync.Mutex
-	lists  map[string]*list // by top-level directory; "" is the root
+	lists  map[string]*list // by top-level directory; "" is the root. Each map is immutable
 	policy *policy
 }
 
@@ -129,17 +128,17 @@ type topList struct {
 // outdated ones.
 func (s *Sitemaps) current(view *site.View, snap *site.Snapshot) (lists []topList) {
 	p := s.policyOf(snap)
-	names := map[string]bool{}
+	s.mu.Lock()
+	kept := s.lists
+	s.mu.Unlock()
+	next := map[string]*list{}
 	add := func(top string, d *site.Dir) {
-		names[top] = true
-		l := s.kept(top, p)
-		if l == nil {
+		l, number := kept[top], p.of(top)
+		if l == nil || l.isOutdated(number) {
 			l = walk(view, snap, top, d)
-			l.policy = p.of(top)
-			s.mu.Lock()
-			s.lists[top] = l
-			s.mu.Unlock()
+			l.policy = number
 		}
+		next[top] = l
 		lists = append(lists, topList{top, l})
 	}
 	add("", snap.Tree)
@@ -147,27 +146,15 @@ func (s *Sitemaps) current(view *site.View, snap *site.Snapshot) (lists []topLis
 		add(d.Name, d)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.lists, func(top string, _ *list) bool { return !names[top] })
+	s.lists = next
+	s.mu.Unlock()
 	return lists
 }
 
-// kept returns the cached list of a top-level directory, or nil if it must be made.
-func (s *Sitemaps) kept(top string, p *policy) *list {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lists == nil {
-		s.lists = map[string]*list{}
-	}
-	l := s.lists[top]
-	if l == nil {
-		return nil
-	}
+// isOutdated reports whether a list must be made again, with these rules.
+func (l *list) isOutdated(policy uint64) bool {
 	age := time.Since(l.made)
-	if age >= maxAge || l.policy != p.of(top) && age >= busyShare*l.took {
-		return nil
-	}
-	return l
+	return age >= maxAge || l.policy != policy && age >= busyShare*l.took
 }
 
 // policyOf returns the policy of a Snapshot.
