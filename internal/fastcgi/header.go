@@ -12,12 +12,13 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-// A Header precedes the reply of a CGI program (RFC 3875, section 6.3). Programs for
-// Gopher servers usually send none.
+// A Header precedes the reply of a CGI program (RFC 3875, section 6.3), or stands for the status
+// line of a Gemini script. Programs for Gopher servers usually send none.
 type Header struct {
 	Status      int // 0 if there is none
 	ContentType string
 	Location    string
+	Line        string // a status line of Gemini that no other field can express
 }
 
 // maxHeader is how long a header may be, in bytes.
@@ -116,26 +117,34 @@ const maxMeta = 1024
 
 // ReadStatus consumes the status line of a reply of a Gemini script, if it begins with one: two
 // digits, a blank and the meta string. "20" needs a media type, "30" and "31" a URL or path
-// without blanks. If wanted rejects the status, nothing is consumed.
-func ReadStatus(r *bufio.Reader, wanted func(status int) bool) (status int, meta string, ok bool) {
+// without blanks. Unless all is set, other statuses are part of the reply.
+func ReadStatus(r *bufio.Reader, all bool) (h Header, ok bool) {
 	line, ok := peekLine(r, 0, mayBeStatus)
 	text := strings.TrimSuffix(string(line), "\r")
 	if !ok || len(text) < 3 || !mayBeStatus(line) || !utf8.ValidString(text) ||
 		selector.HasControl(text) {
-		return 0, "", false
+		return Header{}, false
 	}
-	status, _ = strconv.Atoi(text[:2])
-	meta = strings.TrimSpace(text[3:])
-	switch {
-	case !slices.Contains(geminiStatuses, status), !wanted(status):
-		return 0, "", false
-	case status == 20 && MediaType(meta) == "":
-		return 0, "", false
-	case status/10 == 3 && (meta == "" || strings.Contains(meta, " ")):
-		return 0, "", false
+	meta := strings.TrimSpace(text[3:])
+	switch status := text[:2]; status {
+	case "20":
+		h.ContentType = meta
+		ok = MediaType(meta) != ""
+	case "30", "31":
+		h.Location = meta
+		ok = meta != "" && !strings.Contains(meta, " ")
+		if status == "31" {
+			h.Status = 301
+		}
+	default:
+		h.Line = strings.TrimSpace(text[:3] + meta)
+		ok = all && slices.Contains(geminiStatuses, status)
+	}
+	if !ok {
+		return Header{}, false
 	}
 	_, _ = r.Discard(len(line) + 1)
-	return status, meta, true
+	return h, true
 }
 
 // mayBeStatus reports whether a line, which may lack its end, may be a status line.
@@ -149,8 +158,8 @@ func mayBeStatus(line []byte) bool {
 	return len(line) <= maxMeta+4
 }
 
-// geminiStatuses are those of the specification (0.24, section 4).
-var geminiStatuses = []int{10, 11, 20, 30, 31, 40, 41, 42, 43, 44, 50, 51, 52, 53, 59, 60, 61, 62}
+// geminiStatuses are those of the specification (0.24, section 4), besides 20, 30 and 31.
+var geminiStatuses = strings.Fields("10 11 40 41 42 43 44 50 51 52 53 59 60 61 62")
 
 // MediaType returns a media type in its usual form; "" if it is none.
 func MediaType(s string) string {

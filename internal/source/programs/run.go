@@ -141,17 +141,18 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 	if err != nil {
 		return nil, err
 	}
-	if head.location != "" || head.status != "" {
+	if head.Location != "" || head.Line != "" {
 		_ = out.Close()
 	}
+	media := fastcgi.MediaType(head.ContentType)
 	switch {
-	case head.status != "":
+	case head.Line != "":
 		return &answer.Value{
 			Class:    answer.Status,
 			Selector: q.Request.Selector,
-			Prompt:   head.status,
+			Prompt:   head.Line,
 		}, nil
-	case head.location != "":
+	case head.Location != "":
 		return redirect(q, head)
 	case s.isMap:
 		return h.menu(q, s, out)
@@ -159,19 +160,11 @@ func (h *Programs) run(q *answer.Asked, rule Mapping, s script) (*answer.Value, 
 	return &answer.Value{
 		Class:    answer.File,
 		Selector: q.Request.Selector,
-		Media:    head.media,
-		Type:     typeOf(head.media),
+		Media:    media,
+		Type:     typeOf(media),
 		Stream:   out,
 		Size:     -1,
 	}, nil
-}
-
-// head is the metadata of a reply: from a CGI header or a Gemini status line.
-type head struct {
-	media     string // the media type; "" if there is none
-	location  string // of a redirect
-	permanent bool
-	status    string // a status line that is passed to a Gemini client unchanged
 }
 
 // typeOf returns the item type for a media type, 0 if there is none.
@@ -191,16 +184,16 @@ func typeOf(media string) byte {
 
 // redirect answers with where a program leads: a URL, or a path of the site, which may be
 // relative to the program's own.
-func redirect(q *answer.Asked, head head) (*answer.Value, error) {
+func redirect(q *answer.Asked, head fastcgi.Header) (*answer.Value, error) {
 	// Resolve the reference.
 	sel, _, _ := strings.Cut(q.Request.Selector, "?")
 	base, err := url.Parse(answer.Reference(sel))
 	if err != nil {
 		return nil, failed(err)
 	}
-	to, err := base.Parse(head.location)
-	if err != nil || len(head.location) > maxLocation {
-		return nil, failed(fmt.Errorf("the program's Location %q is no URL", head.location))
+	to, err := base.Parse(head.Location)
+	if err != nil || len(head.Location) > maxLocation {
+		return nil, failed(fmt.Errorf("the program's Location %q is no URL", head.Location))
 	}
 
 	// Name the target in both ways: as a URL, and as an item for clients of Gopher.
@@ -212,7 +205,7 @@ func redirect(q *answer.Asked, head head) (*answer.Value, error) {
 	a := &answer.Value{
 		Class:     answer.Redirect,
 		Selector:  q.Request.Selector,
-		Permanent: head.permanent,
+		Permanent: head.Status == 301 || head.Status == 308,
 	}
 	if to.Scheme != "" || to.Host != "" {
 		a.URL = to.String()
@@ -247,9 +240,11 @@ func asking(r *server.Request, sel string) *server.Request {
 // places is how many requests to a socket there are at once.
 const places = 16
 
-// begin runs a program, and returns its reply and the head of it.
+// begin runs a program, and returns its reply and the head of it: a CGI header or a Gemini status
+// line. A Gemini client gets every Gemini status; other fronts recognize only redirects and a media
+// type, and send any other line as text. The source of a menu has no status line.
 func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ io.ReadCloser,
-	said head, err error) {
+	head fastcgi.Header, err error) {
 	ctx, cancel := context.WithCancel(q.Context())
 	defer func() {
 		if err != nil {
@@ -258,15 +253,21 @@ func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ 
 		}
 	}()
 	if err := q.Enter(ctx, client.Socket, places); err != nil {
-		return nil, head{}, err
+		return nil, head, err
 	}
 	reply, err := client.Do(ctx, h.params(q.Request, q.View, s))
 	if err != nil {
-		return nil, head{}, err
+		return nil, head, err
 	}
 	in := fastcgi.NewReader(reply)
-	said, known, err := readHead(in, s.isMap, q.Request.Protocol == "gemini")
-	if err == nil && !known && in.Buffered() == 0 && reply.Exit() != 0 {
+	head, known := fastcgi.ReadHeader(in)
+	if !known && !s.isMap {
+		head, known = fastcgi.ReadStatus(in, q.Request.Protocol == "gemini")
+	}
+	switch {
+	case head.Status >= 400:
+		err = refused(head.Status)
+	case !known && in.Buffered() == 0 && reply.Exit() != 0:
 		err = &server.Error{
 			Kind:    server.Internal,
 			Message: "The program failed",
@@ -279,39 +280,7 @@ func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ 
 		end:   cancel,
 		name:  s.called,
 		log:   h.Log,
-	}, said, err
-}
-
-// readHead consumes the CGI header or the Gemini status line of a reply. A Gemini client gets
-// every Gemini status; other fronts recognize only redirects and a media type, and send any
-// other line as text. The source of a menu has no status line.
-func readHead(in *bufio.Reader, isMap, gemini bool) (said head, known bool, err error) {
-	if header, ok := fastcgi.ReadHeader(in); ok {
-		if header.Status >= 400 {
-			return head{}, true, refused(header.Status)
-		}
-		permanent := header.Status == 301 || header.Status == 308
-		return head{
-			media:     fastcgi.MediaType(header.ContentType),
-			location:  header.Location,
-			permanent: permanent,
-		}, true, nil
-	}
-	if isMap {
-		return head{}, false, nil
-	}
-	status, meta, ok := fastcgi.ReadStatus(in, func(status int) bool {
-		return gemini || status == 20 || status == 30 || status == 31
-	})
-	switch {
-	case !ok:
-		return head{}, false, nil
-	case status == 20:
-		return head{media: fastcgi.MediaType(meta)}, true, nil
-	case status == 30, status == 31:
-		return head{location: meta, permanent: status == 31}, true, nil
-	}
-	return head{status: strings.TrimSpace(fmt.Sprintf("%d %s", status, meta))}, true, nil
+	}, head, err
 }
 
 // output is the reply of a program without its header.
