@@ -52,18 +52,15 @@ func (s *Searcher) Answer(q *answer.Asked) (*answer.Value, error) {
 		Page:    page,
 		Allowed: func(name string) bool { return s.allowed(snap, name) },
 	})
-	switch {
-	case errors.Is(err, search.ErrSlow):
-		return nil, &server.Error{
-			Kind:    server.Busy,
-			Err:     err,
-			Message: "The search took too long: use longer words",
+	if err != nil {
+		failed := &server.Error{Kind: server.Busy, Err: err}
+		switch {
+		case errors.Is(err, search.ErrSlow):
+			failed.Message = "The search took too long: use longer words"
+		case errors.Is(err, search.ErrDiscarded):
+			s.discarded()
 		}
-	case errors.Is(err, search.ErrDiscarded):
-		s.discarded()
-		return nil, &server.Error{Kind: server.Busy, Err: err}
-	case err != nil:
-		return nil, &server.Error{Kind: server.Busy, Err: err}
+		return nil, failed
 	}
 	a.Class, a.Items = answer.Menu, s.results(q, query, page, found)
 	return a, nil
