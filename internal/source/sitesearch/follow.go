@@ -86,8 +86,8 @@ const delay = 200 * time.Millisecond
 // that it can be read again.
 const busyRetry = 10 * time.Second
 
-// again is the delay before a failed batch is repeated; tests change it.
-var again = time.Minute
+// again is the delay before a failed batch is repeated.
+const again = time.Minute
 
 // Open opens the index. With a SearchDir it must be called before the process drops its
 // privileges.

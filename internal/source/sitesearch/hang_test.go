@@ -20,10 +20,12 @@ type hangingFS struct {
 	fstest.MapFS
 	hangs func(name string) bool
 	until atomic.Pointer[chan struct{}]
+	waits atomic.Int32
 }
 
 func (h *hangingFS) Open(name string) (fs.File, error) {
 	if until := h.until.Load(); until != nil && h.hangs(name) {
+		h.waits.Add(1)
 		<-*until
 	}
 	return h.MapFS.Open(name)
@@ -73,6 +75,9 @@ func TestHangingDirectoriesArePutOff(t *testing.T) {
 				time.Sleep(time.Minute)
 				if f.complete() {
 					t.Error("the index counts as complete")
+				}
+				if n := h.waits.Load(); what == "a mount" && n > 4 {
+					t.Errorf("%d wait for the mount, below what is known to hang", n)
 				}
 				if help := f.ask(""); !strings.Contains(help, "being built") {
 					t.Errorf("the help says %q", help)
