@@ -70,19 +70,7 @@ var phlog = map[string]string{
 func TestFeed(t *testing.T) {
 	h, dir := tree(t, phlog)
 	got, err := ask(t, h, "/phlog/feed.xml")
-	treetest.Must(t, err)
-	var f struct {
-		ID      string `xml:"id"`
-		Updated string `xml:"updated"`
-		Entry   []struct {
-			Title     string `xml:"title"`
-			Published string `xml:"published"`
-			Link      []struct {
-				Href string `xml:"href,attr"`
-			} `xml:"link"`
-		} `xml:"entry"`
-	}
-	treetest.Must(t, xml.Unmarshal([]byte(got), &f))
+	f := feedOf(t, got, err)
 	var told []string
 	for _, e := range f.Entry {
 		told = append(told, e.Title+" "+e.Published[:10]+" "+e.Link[0].Href+" "+e.Link[1].Href)
@@ -146,10 +134,15 @@ func TestFeedOfCapsules(t *testing.T) {
 }
 
 type parsed struct {
-	ID    string `xml:"id"`
-	Entry []struct {
-		ID      string `xml:"id"`
-		Title   string `xml:"title"`
+	ID      string `xml:"id"`
+	Updated string `xml:"updated"`
+	Entry   []struct {
+		ID        string `xml:"id"`
+		Title     string `xml:"title"`
+		Published string `xml:"published"`
+		Link      []struct {
+			Href string `xml:"href,attr"`
+		} `xml:"link"`
 		Content struct {
 			Type string `xml:"type,attr"`
 			Text string `xml:",chardata"`

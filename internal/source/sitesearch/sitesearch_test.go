@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/answer/gopher"
@@ -317,22 +316,4 @@ func TestUsersAreFound(t *testing.T) {
 	finds("purrs in:/~ann/", "0/~ann/cat.txt")
 	treetest.Must(t, os.RemoveAll(ann))
 	finds("purrs", "0/phlog/two.txt")
-}
-
-// TestFS: a tree that is no directory, such as a zip file, is searched like one.
-func TestFS(t *testing.T) {
-	files := fstest.MapFS{}
-	for name, text := range tree {
-		files[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	f := &fixture{t: t, Searcher: &sitesearch.Searcher{Site: site.FS(files, site.Config{Files: true})}}
-	treetest.Must(t, f.Open(t.Context()))
-	treetest.Run(t, f.Site.Run, f.Run)
-	f.until("the index is built", f.complete)
-	if got := f.found("boiled"); got != "0/phlog/one.txt" {
-		t.Errorf("found %q", got)
-	}
-	if got := f.found("secret"); got != "" {
-		t.Errorf("found %q, which robots may not fetch", got)
-	}
 }
