@@ -433,13 +433,14 @@ type directory struct {
 
 // compare updates the index. It may be abandoned (site.Try). Its errors are those of look.
 func (d *directory) compare() (err error) {
-	// Open the directories above first: if one hangs, operations below it fail at once.
+	// Open the directories above first: if one hangs, operations below it fail at once. (That
+	// they are no files is an error like any other here.)
 	view := d.q.View
 	for i, c := range d.dir + "/" {
 		if c != '/' {
 			continue
 		}
-		if _, err := view.Stat(d.dir[:i]); errors.Is(err, stall.Err) {
+		if _, err := view.ReadFile(d.dir[:i]); errors.Is(err, stall.Err) {
 			return err
 		}
 	}

@@ -131,3 +131,29 @@ func TestTextsOfAHangingDiskStay(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowDiskIsIndexed: a disk that always takes more than a moment, but does answer, is read
+// after some vain attempts.
+func TestSlowDiskIsIndexed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hangingFS{MapFS: fstest.MapFS{"slow/a.txt": {Data: []byte("alpha\n")}},
+			hangs: func(name string) bool {
+				if strings.HasPrefix(name, "slow") {
+					time.Sleep(time.Second)
+				}
+				return false
+			}}
+		f := &fixture{t: t, Searcher: &sitesearch.Searcher{Site: site.FS(h, site.Config{})}}
+		treetest.Must(t, f.Open(t.Context()))
+		treetest.Run(t, f.Site.Run)
+		_, err := f.Site.Snapshot(t.Context())
+		treetest.Must(t, err)
+		h.until.Store(new(chan struct{}))
+		treetest.Run(t, f.Run)
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if texts, _ := f.Counts(); texts != 3 || !f.complete() {
+			t.Errorf("%d texts; complete: %v", texts, f.complete())
+		}
+	})
+}
