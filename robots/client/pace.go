@@ -28,8 +28,7 @@ const (
 // A Pace schedules the requests of one robot to one host. Every interval runs
 // from the start of one request to the start of the next. The zero Pace goes by
 // the rule of thumb of C8. A Pace must not be copied. Goroutines may share it; they send
-// their requests one after the other. A nil Pace knows nothing of a host, and learns
-// nothing: each wait takes ten seconds.
+// their requests one after the other.
 type Pace struct {
 	// Min and Max bound the interval, whatever the host requires. Where it requires none, a
 	// Min above zero replaces the ten seconds of the rule of thumb. If zero, 1 s and 1 h. They
@@ -61,11 +60,8 @@ func (e *TooSoon) Is(target error) bool {
 	return target == context.DeadlineExceeded
 }
 
-// update calls change with the lock held. It does nothing for a nil Pace.
+// update calls change with the lock held.
 func (p *Pace) update(change func()) {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
@@ -124,9 +120,6 @@ func (p *Pace) thumb() time.Duration {
 
 // Next is the earliest time, not before now, at which a request may start.
 func (p *Pace) Next(now time.Time) time.Time {
-	if p == nil {
-		return now.Add(thumbDelay)
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now = later(now, p.hold)
@@ -166,9 +159,6 @@ func (p *Pace) setTimes(last, hold time.Time) {
 // no request then. Only the context bounds the wait: hours with Visit-time, an hour with
 // Crawl-delay.
 func (p *Pace) Wait(ctx context.Context) error {
-	if p == nil {
-		return pause(ctx, time.Now().Add(thumbDelay), 0)
-	}
 	var turn chan struct{}
 	p.update(func() {
 		if p.turn == nil {
@@ -194,17 +184,11 @@ func (p *Pace) Wait(ctx context.Context) error {
 		}
 		var took time.Duration
 		p.update(func() { took = p.took })
-		if err := pause(ctx, next, took); err != nil {
+		if end, ok := ctx.Deadline(); ok && end.Before(next.Add(took)) && ctx.Err() == nil {
+			return &TooSoon{At: next}
+		}
+		if err := ask.Sleep(ctx, time.Until(next)); err != nil {
 			return err
 		}
 	}
-}
-
-// pause waits until a time, if the context leaves a request that then starts as long as it
-// takes.
-func pause(ctx context.Context, until time.Time, took time.Duration) error {
-	if end, ok := ctx.Deadline(); ok && end.Before(until.Add(took)) && ctx.Err() == nil {
-		return &TooSoon{At: until}
-	}
-	return ask.Sleep(ctx, time.Until(until))
 }

@@ -53,23 +53,6 @@ func TestTooSoon(t *testing.T) {
 			}
 			cancel()
 		}
-		start = time.Now()
-
-		// A host without a Pace, as read back from a store.
-		var none *Pace
-		if err := none.Wait(t.Context()); err != nil || time.Since(start) != 10*time.Second {
-			t.Errorf("no Pace: %v after %v", err, time.Since(start))
-		}
-		short, end := context.WithTimeout(t.Context(), time.Second)
-		defer end()
-		if !errors.As(none.Wait(short), &soon) {
-			t.Error("no Pace waits beyond the deadline")
-		}
-		none.Follow(nil)
-		none.Took(time.Second)
-		none.Hold(start)
-		none.Refused()
-		none.Answered()
 	})
 }
 
