@@ -284,7 +284,7 @@ func (c *Client) answer(h *host) *HostRules {
 	a := HostRules{Access: Unreachable, Pace: &h.pace, origin: h.origin}
 	a.bind(c.robot())
 	switch {
-	case h.good != nil && h.good.File != nil:
+	case h.hasFile():
 		a = *h.good
 		a.Stale = time.Since(a.Fetched) >= c.goodFor(h.validity)
 	case h.origin.Web() && h.Tried.Sub(h.Failing) >= lapse:

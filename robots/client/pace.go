@@ -149,10 +149,6 @@ func (p *Pace) times() (last, hold time.Time) {
 	return p.last, p.hold
 }
 
-func (p *Pace) setTimes(last, hold time.Time) {
-	p.update(func() { p.last, p.hold = later(p.last, last), later(p.hold, hold) })
-}
-
 // Wait returns when a request may start, and counts that request. If the context would end
 // before that, or before the request had as long as the last one took, it returns a
 // [TooSoon] at once; if the context ends while it waits, the error of the context. It counts

@@ -130,25 +130,20 @@ func (c *Client) load(ctx context.Context, h *host) {
 		good.File = robots.Parser{Dialect: dialect, Truncated: s.Truncated}.Parse(s.Text)
 	}
 
-	h.pace.setTimes(s.Last, s.Hold)
+	h.pace.update(func() { h.pace.last, h.pace.hold = s.Last, s.Hold })
 	h.memory = s.memory
-	if s.Error != "" {
-		h.err = storedError(s.Error)
+	switch s.Error {
+	case "":
+	case errEmpty.Error():
+		h.err = errEmpty
+	default:
+		h.err = errors.New(s.Error)
 	}
 	if good != nil {
 		c.keep(h, good)
 	}
-	h.Had = h.Had || s.Had
 	c.count(h)
 	c.shrink(h)
-}
-
-// storedError returns the error that a text describes.
-func storedError(text string) error {
-	if text == errEmpty.Error() {
-		return errEmpty
-	}
-	return errors.New(truncate(text, maxErrorText))
 }
 
 // Flush saves all hosts that must not be requested now, with the times of their last
