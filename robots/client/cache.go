@@ -187,7 +187,7 @@ func (c *Client) fresh(h *host) bool {
 func (c *Client) due(h *host) time.Time {
 	if h.err != nil {
 		_, hold := h.pace.times()
-		return later(h.Tried.Add(cmp.Or(c.Retry, retryTime)), hold)
+		return later(h.Tried.Add(retryTime), hold)
 	}
 	return h.Tried.Add(c.goodFor(h.validity))
 }
@@ -199,7 +199,7 @@ func (c *Client) goodFor(v validity) time.Duration {
 	if v.Good == 0 {
 		return most
 	}
-	return min(max(v.Good, cmp.Or(c.Retry, retryTime)), most)
+	return min(max(v.Good, retryTime), most)
 }
 
 // refresh fetches the file of a host, unless the Store has one that is fresh.

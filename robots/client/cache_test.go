@@ -61,7 +61,7 @@ func TestConcurrentUse(t *testing.T) {
 			"Content-Usage: search=n\nVisit-time: 0000-2359\n"
 	}
 	c := Client{Agent: "mybot", Fetch: p.fetch, Store: &store{}, MaxBytes: 9000,
-		MaxAge: time.Nanosecond, Retry: time.Nanosecond, MinDelay: time.Nanosecond}
+		MaxAge: time.Nanosecond, MinDelay: time.Nanosecond}
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {

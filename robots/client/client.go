@@ -74,7 +74,6 @@ type Client struct {
 	Timeout time.Duration // for all fetches that one file takes; if zero, 30 s
 	Limit   int64         // bytes read of a file; if zero, DefaultLimit
 	MaxAge  time.Duration // how long a file is good; if zero or longer, 24 h
-	Retry   time.Duration // how long an unreachable host is left alone; if zero, 5 min
 	Store   Store         // keeps hosts between runs; nil: none
 
 	// MaxBytes limits the memory of hosts and files; if zero, 64 MiB. Above it the client

@@ -38,7 +38,6 @@ const (
 // A Visitor queries IRC networks for permission to index them. It registers, reads ISUPPORT, and
 // quits; it joins no channel. The zero Visitor works.
 type Visitor struct {
-	Nick    string                                                               // tried first; if empty or in use, one is generated
 	Timeout time.Duration                                                        // for the whole visit; if zero, 1 min
 	Limit   int64                                                                // bytes read; if zero, 256 KiB
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // if nil, net.Dialer's
@@ -69,9 +68,6 @@ func (c *Visitor) Crawler(ctx context.Context, rawURL string) (readers.Crawler,
 // visit registers, returns all ISUPPORT tokens of a server in the order they came, and quits.
 // They come before the message of the day.
 func (c *Visitor) visit(ctx context.Context, o dial.Origin) (tokens []string, err error) {
-	if strings.ContainsAny(c.Nick, " :\r\n\x00") {
-		return nil, fmt.Errorf("nick %q has bytes that no nick may have", c.Nick)
-	}
 	conn, err := ask.Dialer{Dial: c.Dial, TLS: c.TLS}.Connect(ctx, o.Address(), o.Scheme == "ircs")
 	if err != nil {
 		return nil, err
@@ -86,7 +82,7 @@ func (c *Visitor) visit(ctx context.Context, o dial.Origin) (tokens []string, er
 	lines := bufio.NewScanner(input)
 	lines.Buffer(nil, maxLine)
 	nicks := 0
-	err = send("NICK " + cmp.Or(c.Nick, madeUpNick()) + "\r\nUSER crawler 0 * :crawler")
+	err = send("NICK " + madeUpNick() + "\r\nUSER crawler 0 * :crawler")
 	for err == nil && lines.Scan() {
 		command, middle, rest := parse(lines.Text())
 		switch strings.ToUpper(command) {
