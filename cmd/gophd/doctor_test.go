@@ -345,11 +345,11 @@ func TestDoctorFindsFaults(t *testing.T) {
 			m.serve()
 			m.instead("/search\t", "iNothing found\t\terror.host\t1\r\n.\r\n")
 		},
-			"search", "/about.txt is not found by its name", "systemctl restart"},
+			"search", "/about.txt is not found by its name", "systemctl start gophd.socket gophd.service"},
 		{"a server of another tree, for search", (*machine).otherTree, "search",
-			"has another /about.txt", "systemctl restart"},
+			"has another /about.txt", "systemctl start gophd.socket gophd.service"},
 		{"a server of another tree, for noindex", (*machine).otherTree, "noindex",
-			"has another /about.txt", "systemctl restart"},
+			"has another /about.txt", "systemctl start gophd.socket gophd.service"},
 		{"a setting of a shell", set("export GOPHD_HOST=x"), "settings", "gophd:6: export GOPHD_HOST= sets nothing", "sed -i '6s/"},
 		{"a unit with two commands", func(m *machine) {
 			m.units["gophd.service"] += "LoadError=bad\nDropInPaths=/etc/systemd/system/gophd.service.d/own.conf\n"
@@ -361,7 +361,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 		{"a service that failed", func(m *machine) {
 			m.units["gophd.service"] = strings.Replace(m.units["gophd.service"], "Result=success",
 				"Result=exit-code\nExecMainStatus=2", 1)
-		}, "service", "status 2): reading x: no such file (hint: make it)", "systemctl restart"},
+		}, "service", "status 2): reading x: no such file (hint: make it)", "systemctl start gophd.socket gophd.service"},
 		{"a drop-in that systemd has not read", func(m *machine) {
 			m.write("etc/systemd/system/gophd.service.d/own.conf", "")
 		},

@@ -59,9 +59,6 @@ type Difference struct {
 	Count int    `json:"count"`
 }
 
-// An unanswered error is why the old server has not answered a request.
-type unanswered struct{ error }
-
 // comparing is a comparison in progress.
 type comparing struct {
 	*checking
@@ -160,7 +157,7 @@ func (c *comparing) enqueue(links ...menu.Item) {
 // all requests everything in the queue. Once the server answers no selector of several in a row,
 // it does not try the rest.
 func (c *comparing) all() error {
-	var silent *unanswered
+	var last error
 	for refused := 0; len(c.queue) > 0; {
 		it := c.queue[0]
 		c.queue = c.queue[1:]
@@ -170,13 +167,14 @@ func (c *comparing) all() error {
 				refused = 0
 				continue
 			}
-			if !errors.As(err, &silent) || it.Selector == c.url.Selector {
+			if c.ctx.Err() != nil || it.Selector == c.url.Selector {
 				return fmt.Errorf("%s does not answer: %w", c.URL, err)
 			}
+			last = err
 			refused++
 		}
 		c.result.Silent++
-		c.found(it.Selector, diag.Warning, codeSilent, "not compared: %v", silent.error)
+		c.found(it.Selector, diag.Warning, codeSilent, "not compared: %v", last)
 	}
 	return nil
 }
@@ -307,7 +305,7 @@ func (c *comparing) parse(body []byte) (links []menu.Item, text string) {
 }
 
 // old requests a selector of the running server, again while the server is busy or sends nothing,
-// unless nothing is what gophd sends. Finally the error is an *unanswered.
+// unless nothing is what gophd sends.
 func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 	for range maxTries {
 		if err := c.rules.Pace.Wait(c.ctx); err != nil {
@@ -332,7 +330,7 @@ func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 		}
 		c.rules.Pace.Refused()
 	}
-	return nil, &unanswered{err}
+	return nil, err
 }
 
 // isAbsent reports whether a reply is what the other server sends for a missing file with that

@@ -336,11 +336,7 @@ func (x *examination) restart() string {
 	}
 	units = append(units, "gophd.service")
 	all := func(verb string) string { return systemctl(append([]string{verb}, units...)...) }
-	if len(units) == 2 {
-		return all("reset-failed") + "; " + all("restart")
-	}
-	// A socket does not start while the service runs.
-	return all("reset-failed") + "; " + all("stop") + "; " + all("start")
+	return all("reset-failed") + "; " + all("stop") + "; " + all("start") // a socket does not start while the service runs
 }
 
 // start is the command that starts a server that does not run.
