@@ -222,24 +222,24 @@ func (c *checking) follow() {
 	c.result.Host = own
 	for _, key := range names {
 		h := hosts[key]
-		name, file, line := h.first.Host, h.first.on.label(h.first.File), h.first.Line
+		f, name, file, line := h.first.on, h.first.Host, h.first.File, h.first.Line
 		switch {
 		case isLocal(key) && h.here+h.gone > 0:
-			c.find("", diag.Warning, codeHost, file, line,
+			f.find(diag.Warning, codeHost, file, line,
 				"leave the host out where a link is to this server",
 				"%s to %s, which is the visitor's own machine",
 				diag.Count(h.here+h.gone, "link", "links"), name)
 		case key == own && c.Host == "":
-			c.find("", diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", name),
+			f.find(diag.Notice, codeHost, file, line, diag.Command("gophd", "-host", name),
 				"%s to %s, probably the name of this server",
 				diag.Count(h.here+h.gone, "link", "links"), name)
 		case key == own:
 		case !isHost(name):
-			c.find("", diag.Warning, codeHost, file, line,
+			f.find(diag.Warning, codeHost, file, line,
 				"one TAB separates the fields: type and label, selector, host, port",
 				"not a host name: %q", name)
 		case h.ours():
-			c.find("", diag.Warning, codeHost, file, line,
+			f.find(diag.Warning, codeHost, file, line,
 				"leave the host out where a link is to this server",
 				"%s to this server under another name, %s",
 				diag.Count(h.here, "link", "links"), name)

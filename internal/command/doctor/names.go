@@ -28,15 +28,18 @@ func (x *examination) hostName(ctx context.Context) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		}
 	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		x.ok("%s, an address", name)
+		return
+	}
+	if x.flags.Host == "" && name != "" && !strings.Contains(name, ".") {
+		x.ok("this machine is called %s, without a domain: menus have the address that the visitor has reached", name)
+		return
+	}
+
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	full := x.flags.Host != "" || strings.Contains(name, ".")
-	var addrs []netip.Addr
-	var err error
-	if full {
-		addrs, err = resolve(ctx, name)
-	}
-	_, notAddress := netip.ParseAddr(name)
+	addrs, err := resolve(ctx, name)
 	ours := func(a netip.Addr) bool {
 		a = a.Unmap()
 		return a.IsLoopback() || slices.Contains(x.Addrs, a)
@@ -48,10 +51,6 @@ func (x *examination) hostName(ctx context.Context) {
 	switch {
 	case name == "":
 		wrong = "this machine has no name"
-	case notAddress == nil:
-		x.ok("%s, an address", name)
-	case !full:
-		x.ok("this machine is called %s, without a domain: menus have the address that the visitor has reached", name)
 	case err != nil || len(addrs) == 0:
 		wrong = fmt.Sprintf("menus call this host %s, which cannot be looked up: %v", name, err)
 	case slices.ContainsFunc(addrs, ours):
