@@ -181,7 +181,6 @@ func (d *daemon) reread(sig os.Signal) {
 	d.notify.Reloading()
 	d.reloading.Unlock()
 	d.access.Reopen()
-	d.certs.Reload()
 	for _, s := range d.sites() {
 		s.Reload()
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -27,10 +28,13 @@ func (d *daemon) becomeUser() error {
 		return err
 	}
 	d.log.Info("became user", "user", u.Name, "uid", u.UID, "gid", u.GID)
-	if err := d.certs.Check(); err != nil {
-		d.log.Warn("a renewed certificate will need a restart", "error", err,
-			"hint", "let the user "+u.Name+" read certificate and key, or after each renewal: "+
-				diag.Command("systemctl", "restart", "gophd"))
+	for _, f := range d.certs.Files() {
+		if err := cmp.Or(may(nil, f.Cert, sandbox.MayRead),
+			may(nil, f.Key, sandbox.MayRead)); err != nil {
+			d.log.Warn("a renewed certificate will need a restart", "file", f.Cert, "error", err,
+				"hint", "let the user "+u.Name+" read certificate and key, or after each renewal: "+
+					diag.Command("systemctl", "restart", "gophd"))
+		}
 	}
 	return nil
 }

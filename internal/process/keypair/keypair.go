@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/limit"
 	"github.com/gophd/gophd/internal/stall"
@@ -32,7 +33,6 @@ type Certificates struct {
 	Log *slog.Logger
 
 	guard stall.Guard
-	reads sync.Mutex // locked while files are read, which may take as long as the guard allows
 
 	mu    sync.Mutex // never locked while files are read
 	pairs []*pair
@@ -114,31 +114,21 @@ func (s *Certificates) Run(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			s.refresh(false)
+			s.refresh()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// Reload reads all pairs again. It may be called on nil.
-func (s *Certificates) Reload() {
-	if s == nil {
-		return
-	}
-	s.refresh(true)
-}
-
-// refresh reads pairs that have changed, or all.
-func (s *Certificates) refresh(all bool) {
-	s.reads.Lock()
-	defer s.reads.Unlock()
+// refresh reads the pairs that have changed.
+func (s *Certificates) refresh() {
 	s.mu.Lock()
 	pairs := slices.Clone(s.pairs)
 	s.mu.Unlock()
 	for _, p := range pairs {
 		now, err := p.stamps(s.call())
-		if err == nil && !all && p.seen == now {
+		if err == nil && p.seen == now {
 			continue
 		}
 		var cert *tls.Certificate
@@ -159,31 +149,16 @@ func (s *Certificates) refresh(all bool) {
 	}
 }
 
-// Check reads all pairs again, after the process has changed its account. If one cannot be
-// read, it returns the error; the old pair stays, and the failure is not reported again until
-// the files change.
-func (s *Certificates) Check() (err error) {
-	if s == nil {
-		return nil
-	}
-	s.reads.Lock()
-	defer s.reads.Unlock()
-	for _, p := range s.pairs {
-		if _, err = p.read(s.call()); err != nil {
-			p.seen, _ = p.stamps(s.call())
-			return err
-		}
-	}
-	return nil
-}
-
 // stamps returns the current revisions of the files, and withholds these files from all served
-// trees. It fails if the file system does not respond.
+// trees. Files in a directory that the process may no longer search count as unchanged. It fails if
+// the file system does not respond.
 func (p *pair) stamps(call disk.Caller) (s [2]disk.Revision, err error) {
 	for i, name := range []string{p.Cert, p.Key} {
 		s[i], err = call.Revision(name)
 		if errors.Is(err, stall.Err) {
 			return s, err
+		} else if errors.Is(err, fs.ErrPermission) {
+			s[i] = p.seen[i]
 		}
 		if info, err := call.Stat(name); err == nil {
 			disk.Withhold(name, info)
@@ -196,28 +171,19 @@ func (p *pair) stamps(call disk.Caller) (s [2]disk.Revision, err error) {
 const maxPEM = 4 << 20
 
 func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
-	chain, err := call.ReadFile(p.Cert, maxPEM)
-	if err != nil {
-		return nil, unread(p.Cert, err)
+	var text [2][]byte
+	for i, name := range []string{p.Cert, p.Key} {
+		var err error
+		if text[i], err = call.ReadFile(name, maxPEM); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, diag.Cause(err))
+		}
 	}
-	key, err := call.ReadFile(p.Key, maxPEM)
-	if err != nil {
-		return nil, unread(p.Key, err)
-	}
-	cert, err := tls.X509KeyPair(chain, key)
+	cert, err := tls.X509KeyPair(text[0], text[1])
 	if err != nil {
 		return nil, fmt.Errorf("reading %s and %s: %s", p.Cert, p.Key,
 			strings.TrimPrefix(err.Error(), "tls: "))
 	}
 	return &cert, nil
-}
-
-// unread returns an error that names the file once.
-func unread(name string, err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		err = e.Err
-	}
-	return fmt.Errorf("reading %s: %w", name, err)
 }
 
 func (s *Certificates) log() *slog.Logger {

@@ -2,9 +2,6 @@ package keypair
 
 import (
 	"crypto/tls"
-	"errors"
-	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +57,7 @@ func TestReadAgainWhenChanged(t *testing.T) {
 	g := made(t, next, "new.example")
 	move := func(from, to string) {
 		treetest.Must(t, os.Rename(from, to))
-		s.refresh(false)
+		s.refresh()
 	}
 	if got := subject(t, &s, ""); got != "old.example" {
 		t.Fatal(got)
@@ -74,7 +71,7 @@ func TestReadAgainWhenChanged(t *testing.T) {
 		t.Error(got)
 	}
 	treetest.Must(t, os.Remove(f.Key))
-	s.Reload()
+	s.refresh()
 	if got := subject(t, &s, ""); got != "new.example" {
 		t.Error(got)
 	}
@@ -128,34 +125,10 @@ func TestOlderPairStays(t *testing.T) {
 
 func TestNilAndEmptyStore(t *testing.T) {
 	var none *Certificates
-	none.Reload()
 	if none.Files() != nil {
 		t.Error("a nil store has files")
 	}
 	if _, err := new(Certificates).Get(hello("")); err == nil {
 		t.Error("an empty store has a certificate")
-	}
-}
-
-// TestCheck: a pair that the process may no longer read is reported once, and stays.
-func TestCheck(t *testing.T) {
-	dir := t.TempDir()
-	f, err := SelfSigned(dir, "localhost")
-	treetest.Must(t, err)
-	var log strings.Builder
-	s := &Certificates{Log: slog.New(slog.NewTextHandler(&log, nil))}
-	treetest.Must(t, s.Add(f))
-	if err := s.Check(); err != nil {
-		t.Errorf("a pair that can be read: %v", err)
-	}
-	treetest.Must(t, os.Rename(f.Key, f.Key+".away"))
-	if err := s.Check(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
-	for range 3 {
-		s.refresh(false)
-	}
-	if log.Len() > 0 || s.Fingerprint() == "" {
-		t.Errorf("reported again: %s", log.String())
 	}
 }
