@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/answer/gopher"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/process/accesslog"
 	"github.com/gophd/gophd/internal/process/enforce"
@@ -112,10 +111,10 @@ type Flags struct {
 type Settings struct {
 	Flags
 	site      site.Config
-	front     func(*site.Site) *gopher.Front // answers a site as Gopher; Run adds the rest
-	server    *server.Server                 // its limits; Run adds handler, certificates and log
-	langs     map[string]string              // by host; "" for all others
-	search    *sitesearch.Searcher           // nil: off; Run adds the site
+	options   answer.HostOptions
+	server    *server.Server       // its limits; Run adds handler, certificates and log
+	langs     map[string]string    // by host; "" for all others
+	search    *sitesearch.Searcher // nil: off; Run adds the site
 	programs  []programs.Mapping
 	hosts     []*virtualHost          // the root's first
 	names     map[string]*virtualHost // of -vhost and -alias
@@ -154,20 +153,13 @@ func (f Flags) Settings() (*Settings, error) {
 		return nil, err
 	}
 
-	build := menu.BuildOptions{
-		InfoPrefix: f.InfoPrefix,
-		Dates:      f.Dates,
-		Charset:    f.Charset,
-	}
-	opt := answer.HostOptions{BuildOptions: build, Version: f.Version}
-	c.front = func(tree *site.Site) *gopher.Front {
-		return &gopher.Front{
-			Host: &answer.Host{
-				Site:        tree,
-				HostOptions: opt,
-			},
-			StrictText: f.StrictText,
-		}
+	c.options = answer.HostOptions{
+		BuildOptions: menu.BuildOptions{
+			InfoPrefix: f.InfoPrefix,
+			Dates:      f.Dates,
+			Charset:    f.Charset,
+		},
+		Version: f.Version,
 	}
 	if f.Search {
 		c.search = &sitesearch.Searcher{
@@ -175,7 +167,7 @@ func (f Flags) Settings() (*Settings, error) {
 				SearchDir: f.SearchDir,
 				SearchAll: f.SearchAll,
 			},
-			HostOptions: opt,
+			HostOptions: c.options,
 			Memory:      f.SearchMemory,
 		}
 	}
@@ -274,15 +266,15 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 	return c.site, c.programs, c.failures.orNil()
 }
 
-// VirtualHosts returns the directories of -vhost by name.
-func (f Flags) VirtualHosts() (map[string]string, error) {
+// VirtualHosts returns the directories of -vhost by name, as far as they are valid.
+func (f Flags) VirtualHosts() map[string]string {
 	hosts := map[string]string{}
 	c := &Settings{Flags: f}
 	c.parseHosts()
 	for _, h := range c.hosts[1:] {
 		hosts[h.name] = h.dir
 	}
-	return hosts, c.failures.orNil()
+	return hosts
 }
 
 // parts parses -users, -mount, -fastcgi, -vhost and -alias.

@@ -99,25 +99,16 @@ func (c *Settings) newHosts() (*hosts, error) {
 
 // ServeGopher passes the request to its host.
 func (h *hosts) ServeGopher(w server.ResponseWriter, r *server.Request) error {
-	to := h.of(r)
+	to, _ := h.called(r, "", true)
 	r.Site = to.name
 	return to.front.ServeGopher(w, to.own(r))
 }
 
 // Quick passes the request to its host.
 func (h *hosts) Quick(r *server.Request) (server.Answer, bool) {
-	to := h.of(r)
+	to, _ := h.called(r, "", true)
 	r.Site = to.name
 	return to.front.Quick(to.own(r))
-}
-
-// of returns the host that a request is for.
-func (h *hosts) of(r *server.Request) named {
-	name := hostName(r.ServerName)
-	if host := h.byName[name]; host != nil {
-		return named{host, name}
-	}
-	return h.reached(r)
 }
 
 // reached returns the host of the address that a client has reached.
@@ -132,16 +123,16 @@ func (h *hosts) reached(r *server.Request) named {
 	return named{h.first, ""}
 }
 
-// called returns the host of a name in a request: a configured one, else the host of the
-// address if the name may be its own, or with anyName. ok is false if this server has no such
-// host, or if the client has named another site by TLS. Names of one host are one site.
+// called returns the host of a name in a request, "" if it has none: a configured one, else the
+// host of the address if the name may be its own, or with anyName. ok is false if this server has
+// no such host, or if the client has named another site by TLS. Names of one host are one site.
 func (h *hosts) called(r *server.Request, name string, anyName bool) (host named, ok bool) {
+	byTLS, known := h.resolve(r, r.ServerName)
 	if name == "" {
-		return h.of(r), true
+		return byTLS, true
 	}
 	host, ok = h.resolve(r, name)
-	if other, known := h.resolve(r, r.ServerName); known && r.ServerName != "" &&
-		other.virtualHost != host.virtualHost {
+	if known && r.ServerName != "" && byTLS.virtualHost != host.virtualHost {
 		return named{}, false
 	}
 	return host, ok || anyName
@@ -149,6 +140,9 @@ func (h *hosts) called(r *server.Request, name string, anyName bool) (host named
 
 // resolve looks up one name.
 func (h *hosts) resolve(r *server.Request, name string) (host named, ok bool) {
+	if name == "" {
+		return h.reached(r), true
+	}
 	name = strings.Trim(hostName(name), "[]")
 	if host := h.byName[name]; host != nil {
 		return named{host, name}, true

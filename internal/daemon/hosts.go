@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,6 @@ import (
 	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/internal/source/status"
 	"github.com/gophd/gophd/menu"
-	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -42,7 +42,6 @@ type virtualHost struct {
 	enforcer *enforce.Enforcer // nil: off
 	web      http.Handler      // for browsers
 	stats    *status.HostStats // nil: off
-	sitemap  *sitemap.Sitemaps // nil: none
 }
 
 // openHosts opens the sites of all hosts, each with the same options.
@@ -82,7 +81,6 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	}
 	searches := first && d.conf.search != nil
 	if d.conf.Sitemap {
-		h.sitemap = &sitemap.Sitemaps{}
 		conf.Sitemaps = d.sitemapURLs(cmp.Or(h.name, d.srv.Host, "localhost"), h.name)
 		conf.SitemapsAs = map[string][]string{}
 		for _, alias := range h.aliases {
@@ -93,26 +91,30 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 	if h.tree, err = site.Open(h.dir, conf); err != nil {
 		return err
 	}
-	h.front = d.conf.front(h.tree)
-	h.front.Host.Limiter, h.front.Host.Cache = &d.limiter, d.cache
-	h.front.Host.Names = append([]string{cmp.Or(h.name, hostName(d.srv.Host))}, h.aliases...)
-	h.front.Host.Fronts = d.ports()
-	h.front.Host.Lang = cmp.Or(d.conf.langs[h.name], d.conf.langs[""])
-	if len(d.conf.programs) > 0 {
-		h.front.Host.Before = append(h.front.Host.Before, d.programs)
-		h.front.Host.Runner = d.programs
+	host := &answer.Host{
+		Site:        h.tree,
+		HostOptions: d.conf.options,
+		Limiter:     &d.limiter,
+		Cache:       d.cache,
+		Names:       append([]string{cmp.Or(h.name, hostName(d.srv.Host))}, h.aliases...),
+		Fronts:      d.ports(),
+		Beside:      []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view", HTML: web.Entry}},
 	}
-	h.front.Host.Beside = []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view", HTML: web.Entry}}
+	host.Lang = cmp.Or(d.conf.langs[h.name], d.conf.langs[""])
+	h.front = &gopher.Front{Host: host, StrictText: d.conf.StrictText}
+	if len(d.conf.programs) > 0 {
+		host.Before = []answer.Source{d.programs}
+		host.Runner = d.programs
+	}
 	if searches {
 		d.conf.search.Site, d.conf.search.Log = h.tree, d.log
-		h.front.Host.Beside = append(h.front.Host.Beside, d.conf.search)
+		host.Beside = append(host.Beside, d.conf.search)
 	}
-	if h.sitemap != nil {
-		h.sitemap.Site = h.tree
-		h.front.Host.Beside = append(h.front.Host.Beside, h.sitemap)
+	if d.conf.Sitemap {
+		host.Beside = append(host.Beside, &sitemap.Sitemaps{Site: h.tree})
 	}
 	if len(d.conf.hosts) > 1 {
-		h.front.Host.Hosts = d.hostItems
+		host.Hosts = d.hostItems
 	}
 	if mode := d.conf.Enforce; mode == enforce.Slow || mode == enforce.Refuse {
 		h.enforcer = &enforce.Enforcer{
@@ -120,15 +122,13 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 			Spare: d.conf.EnforceSpare,
 			Site:  h.tree,
 		}
-		h.front.Host.Admission = h.enforcer
+		host.Admission = h.enforcer
 	}
-	h.web = &web.Pages{Host: h.front.Host, AddressOnly: true}
-	if d.conf.HTTP == "view" {
-		h.web = &web.Pages{
-			Host:   h.front.Host,
-			Theme:  d.conf.HTTPTheme,
-			Search: searches,
-		}
+	h.web = &web.Pages{
+		Host:        host,
+		AddressOnly: d.conf.HTTP != "view",
+		Theme:       d.conf.HTTPTheme,
+		Search:      searches,
 	}
 	return nil
 }
@@ -259,17 +259,11 @@ func hostName(name string) string {
 // isHostName reports whether a name is a valid DNS name: labels of letters, digits and
 // hyphens, at most 253 bytes, and no address.
 func isHostName(name string) bool {
-	if _, err := netip.ParseAddr(name); err == nil || len(name) > 253 {
-		return false
-	}
-	for label := range strings.SplitSeq(name, ".") {
-		bad := strings.ContainsFunc(label, func(r rune) bool {
-			return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-		})
-		if bad || label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return false
-		}
-	}
-	u, err := selector.ParseURL("gopher://" + name)
-	return err == nil && strings.EqualFold(u.Host, name)
+	_, notAddr := netip.ParseAddr(name)
+	return notAddr != nil && len(name) <= 253 && labels.MatchString(name)
 }
+
+// label matches a label of a host name.
+const label = `[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?`
+
+var labels = regexp.MustCompile(`(?i)^(` + label + `\.)*` + label + `$`)

@@ -292,7 +292,7 @@ func (d *daemon) announce() {
 			host = addr.IP.String()
 		}
 		name, dir := cmp.Or(d.srv.Host, host), d.conf.Root
-		if h := d.hosts.of(&server.Request{Local: addr.AddrPort()}); h.name != "" {
+		if h := d.hosts.reached(&server.Request{Local: addr.AddrPort()}); h.name != "" {
 			name, dir = h.name, h.dir
 		}
 		where := net.JoinHostPort(name, strconv.Itoa(addr.Port))

@@ -50,15 +50,12 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		o.User, o.Named = &u, c.User != ""
 	}
-	hosts, err := c.Serve.VirtualHosts()
-	if err != nil {
-		return err
-	}
 	var result *Outcome
+	var err error
 	if c.Against.URL != "" {
 		result, err = compare(ctx, args[0], o, c.Against)
 	} else {
-		result, err = examineSite(ctx, args[0], hosts, o)
+		result, err = examineSite(ctx, args[0], c.Serve.VirtualHosts(), o)
 	}
 	if err != nil {
 		return exit.Directory("DIR", args[0], nil, fmt.Errorf("checking: %w", err))
