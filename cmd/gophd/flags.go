@@ -6,15 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
 )
 
 // serveFlags returns the options of a server, made from the tags of daemon.Flags: those with the
 // given names, or all if none are given.
-func serveFlags(f *daemon.Flags, names ...string) (all []cli.Flag) {
+func serveFlags(f *daemon.Flags, names ...string) (all []*option) {
 	fields := reflect.ValueOf(f).Elem()
 	group := ""
 	for i := range fields.NumField() {
@@ -41,7 +39,7 @@ func serveFlags(f *daemon.Flags, names ...string) (all []cli.Flag) {
 		if name == "users" {
 			o.want = "want a path, and perhaps one after gemini="
 			o.parse = func(text string) error { return addUsers(f, text) }
-			o.reset = func() { f.Users, f.UsersGemini = "", "" }
+			o.list = true
 		}
 		all = append(all, o)
 	}
@@ -49,7 +47,7 @@ func serveFlags(f *daemon.Flags, names ...string) (all []cli.Flag) {
 }
 
 // siteFlags returns the flags for the parts of a site besides its root directory, and more.
-func siteFlags(f *daemon.Flags, more ...string) []cli.Flag {
+func siteFlags(f *daemon.Flags, more ...string) []*option {
 	return serveFlags(f, append(more, "users", "users-min-uid", "mount", "fastcgi",
 		"search", "sitemap")...)
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/gophd/gophd/internal/daemon"
 )
 
@@ -43,8 +41,7 @@ func TestPageIsOfTheFlags(t *testing.T) {
 	b.WriteString(before + "\n")
 	last := ""
 	rows := serveFlags(&daemon.Flags{})
-	for _, f := range rows {
-		o := f.(*option)
+	for _, o := range rows {
 		if o.category != last {
 			fmt.Fprintf(&b, "### %s\n\n", o.category)
 			last = o.category
@@ -63,7 +60,7 @@ func TestPageIsOfTheFlags(t *testing.T) {
 }
 
 // pageHeading is the heading of a flag in gophd(8).
-func pageHeading(o *option, rows []cli.Flag) string {
+func pageHeading(o *option, rows []*option) string {
 	value := ""
 	if !o.toggle {
 		value = " *" + o.value + "*"
@@ -72,7 +69,7 @@ func pageHeading(o *option, rows []cli.Flag) string {
 	if def := o.shownDefault(); def != "" {
 		notes += ", default " + def
 	}
-	if o.reset != nil {
+	if o.list {
 		notes += ", may be repeated"
 	}
 	if o.needs != "" {
@@ -119,10 +116,7 @@ var unitNeeds = map[string]string{
 // TestUnitNeeds: the rows of the flags write the table in systemd.txt, which has all flags.
 func TestUnitNeeds(t *testing.T) {
 	const file = "../../content/manual/systemd.txt"
-	var names []string
-	for _, f := range serveFlags(&daemon.Flags{}) {
-		names = append(names, f.Names()[0])
-	}
+	names := optionNames(serveFlags(&daemon.Flags{}))
 	slices.Sort(names)
 	var rows strings.Builder
 	others := "All others need nothing:"
