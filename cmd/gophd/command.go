@@ -71,6 +71,10 @@ func (c *call) execute(words []string) error {
 			args = append(args, words...)
 			break
 		}
+		if len(c.commands) > 0 && args == nil && !isDir(word) &&
+			slices.Contains([]string{"h", "help", "version"}, word) {
+			word = "-" + word
+		}
 		name, isFlag := strings.CutPrefix(word, "-")
 		if !isFlag || name == "" {
 			if sub := c.find(word); sub != nil && args == nil {

@@ -86,15 +86,6 @@ const seeDoctor = "gophd doctor looks at everything"
 func program() *command {
 	flags := &daemon.Flags{Version: version()}
 	serve := newCommand("gophd", "", "", "", func(c *call, args []string) error {
-		if len(args) > 0 && !isDir(args[0]) {
-			switch args[0] {
-			case "h", "help":
-				c.help()
-				return nil
-			case "version":
-				return c.execute([]string{"-version"})
-			}
-		}
 		conf, err := settings(c, flags, args)
 		if err != nil {
 			return err

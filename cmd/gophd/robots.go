@@ -69,12 +69,8 @@ func robotsCommand() *command {
 				kitHelp, r.Kit, root()...),
 		},
 		run: func(c *call, args []string) error {
-			switch {
-			case len(args) == 0:
+			if len(args) == 0 {
 				return exit.Usagef("gophd robots -help lists them", "robots needs a command")
-			case args[0] == "help":
-				c.help()
-				return nil
 			}
 			return c.unknownCommand(args[0])
 		},

@@ -196,8 +196,7 @@ type daemon struct {
 	conn      net.Conn          // of -inetd, instead of listeners
 	notify    *systemd.Notifier // nil without systemd
 	log       *slog.Logger
-	requests  *slog.Logger   // for the server
-	logs      *logs.Logger   // behind log and requests
+	logs      *logs.Logger   // behind log
 	checking  bool           // for gophd check-config: nothing is served
 	access    *accesslog.Log // nil: none
 	stats     *status.Stats  // nil: off
@@ -213,16 +212,15 @@ type daemon struct {
 }
 
 func newDaemon(conf *Settings, stderr io.Writer) *daemon {
+	if conf.Inetd && isConnection(os.Stderr) {
+		stderr = io.Discard
+	}
 	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.LogFormat})
 	d := &daemon{
-		conf:     conf,
-		cache:    answer.NewCache(conf.Cache),
-		log:      l.Logger,
-		requests: l.Requests(),
-		logs:     l,
-	}
-	if conf.Inetd {
-		d.log, d.requests = inetdLogger(d.log), inetdLogger(d.requests)
+		conf:  conf,
+		cache: answer.NewCache(conf.Cache),
+		log:   l.Logger,
+		logs:  l,
 	}
 	d.programs = &programs.Programs{
 		Rules:    conf.programs,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"syscall"
@@ -58,17 +57,17 @@ func inetdConn() (net.Conn, error) {
 	return &stdio{in: in, out: out}, nil
 }
 
-// inetdLogger returns logger, or one that discards if standard error is the connection: inetd
-// puts it there, too.
-func inetdLogger(logger *slog.Logger) *slog.Logger {
-	errs, err := os.Stderr.Stat()
+// isConnection reports whether a file is standard input or output, the connection: inetd puts it on
+// standard error, too.
+func isConnection(f *os.File) bool {
+	info, err := f.Stat()
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
-		if client, clientErr := f.Stat(); err == nil && clientErr == nil &&
-			os.SameFile(client, errs) {
-			return slog.New(slog.DiscardHandler)
+		client, clientErr := f.Stat()
+		if err == nil && clientErr == nil && os.SameFile(client, info) {
+			return true
 		}
 	}
-	return logger
+	return false
 }
 
 // stdio is a connection of two files.
