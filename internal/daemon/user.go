@@ -45,11 +45,7 @@ func (d *daemon) enterSandbox() error {
 	if mode == "off" {
 		return nil
 	}
-	paths, err := d.needed()
-	if err != nil {
-		return err
-	}
-	inForce, err := sandbox.Enter(paths)
+	inForce, err := sandbox.Enter(d.needed())
 	switch {
 	case mode == "require" && err != nil:
 		return exit.Hint(err, d.conf.option("sandbox", "auto")+" does what the kernel can")
@@ -66,14 +62,10 @@ func (d *daemon) enterSandbox() error {
 }
 
 // needed lists the files that serving reads and writes.
-func (d *daemon) needed() (sandbox.Paths, error) {
+func (d *daemon) needed() sandbox.Paths {
 	var read []string
 	for _, dir := range d.conf.dirs() {
-		paths, err := sandbox.Tree(dir.path)
-		if err != nil {
-			return sandbox.Paths{}, err
-		}
-		read = append(read, paths...)
+		read = append(read, sandbox.Tree(dir.path)...)
 		if d.conf.SandboxParent {
 			read = append(read, sandbox.Around(dir.path)...)
 		}
@@ -105,5 +97,5 @@ func (d *daemon) needed() (sandbox.Paths, error) {
 		Append:  logPaths(d.conf.AccessLog),
 		Keep:    keep,
 		Connect: connect,
-	}, nil
+	}
 }

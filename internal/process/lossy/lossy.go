@@ -40,7 +40,7 @@ type Writer struct {
 	// Fields guarded by writing, which is locked before mu.
 	writing sync.Mutex
 	spare   []byte // the next buffer
-	torn    bool   // the last write ended inside a line
+	rest    []byte // of a line that the last write has cut
 	told    time.Time
 	toldOf  int64
 }
@@ -92,7 +92,7 @@ func (w *Writer) Exchange(to io.Writer) (old io.Writer) {
 	defer w.writing.Unlock()
 	old = w.To
 	w.To = to
-	w.torn = false
+	w.rest = nil
 	return old
 }
 
@@ -112,7 +112,7 @@ func (w *Writer) write() {
 		lines = w.Form(lines)
 	}
 
-	// Write them, after the rest of a line that was written in part.
+	// Write them, after the rest of a line that the last write has cut.
 	var err error
 	if len(lines) > 0 {
 		err = w.append(lines)
@@ -126,27 +126,26 @@ func (w *Writer) write() {
 	}
 }
 
+// append writes lines. If it fails, all but the one that is cut are lost.
 func (w *Writer) append(lines []byte) error {
-	all := lines
-	if w.torn {
-		all = append([]byte("\n"), lines...)
+	cut := len(w.rest) > 0
+	if cut {
+		lines = append(w.rest, lines...)
+		w.rest = nil
 	}
-	n, err := w.To.Write(all)
-	n = max(0, min(n, len(all)))
+	n, err := w.To.Write(lines)
 	if err == nil {
-		w.torn = false
 		return nil
 	}
-	whole := bytes.Count(all[:n], []byte("\n"))
-	if w.torn && n > 0 {
-		whole-- // the end of a line that was counted before
-	}
-	if n > 0 && n < len(all) && all[n-1] != '\n' && all[n] == '\n' {
-		whole++ // all but its end
-	}
 	if n > 0 {
-		w.torn = all[n-1] != '\n'
+		cut = lines[n-1] != '\n'
 	}
-	w.lost.Add(int64(bytes.Count(lines, []byte("\n")) - whole))
+	lines = lines[n:]
+	if cut {
+		end := bytes.IndexByte(lines, '\n') + 1
+		w.rest = bytes.Clone(lines[:end])
+		lines = lines[end:]
+	}
+	w.lost.Add(int64(bytes.Count(lines, []byte("\n"))))
 	return err
 }

@@ -40,7 +40,7 @@ func TestStuck(t *testing.T) {
 }
 
 // TestLostAreCounted: a disk that fills in the middle of a line, again and again. Each line
-// that is not whole is counted, and the next one begins on a line of its own.
+// that is not whole is counted, unless its rest is to follow.
 func TestLostAreCounted(t *testing.T) {
 	var file []byte
 	room := 0
@@ -65,8 +65,11 @@ func TestLostAreCounted(t *testing.T) {
 		w.write()
 		written += 3 - (w.Lost() - before)
 		whole := int64(0)
-		for got := range strings.SplitSeq(string(file), "\n") {
-			if got+"\n" == line {
+		if len(w.rest) > 0 {
+			whole = 1 // soon
+		}
+		for got := range strings.Lines(string(file)) {
+			if got == line {
 				whole++
 			}
 		}

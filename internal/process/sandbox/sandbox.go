@@ -150,26 +150,18 @@ func (p Paths) rules() ([]landlock.Rule, error) {
 // link to a target below the link's directory (current -> releases/7), it is that directory, so
 // that the link can be changed later. To replace dir by renaming another directory, Around is
 // needed.
-func Tree(dir string) ([]string, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("finding what lies around %s: %w", dir, err)
-	}
-	paths := []string{abs}
+func Tree(dir string) []string {
+	abs, _ := filepath.Abs(dir)
 	holder := filepath.Dir(abs)
-	info, err := os.Lstat(abs)
-	if err != nil || info.Mode()&os.ModeSymlink == 0 || holder == "/" {
-		return paths, nil
+	if info, err := os.Lstat(abs); err != nil || info.Mode()&os.ModeSymlink == 0 || holder == "/" {
+		return []string{abs}
 	}
 	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return paths, nil
+	realHolder, holderErr := filepath.EvalSymlinks(holder)
+	if err == nil && holderErr == nil && strings.HasPrefix(real, realHolder+"/") {
+		return []string{abs, holder}
 	}
-	if realHolder, err := filepath.EvalSymlinks(holder); err == nil &&
-		strings.HasPrefix(real, realHolder+"/") {
-		paths = append(paths, holder)
-	}
-	return paths, nil
+	return []string{abs}
 }
 
 // Around returns the directories that contain a file or directory and, if it is a symbolic

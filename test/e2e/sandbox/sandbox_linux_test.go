@@ -95,11 +95,7 @@ func TestCalls(t *testing.T) {
 }
 
 func enter(dir string) error {
-	read, err := sandbox.Tree(filepath.Join(dir, "parent", "root"))
-	if err != nil {
-		return err
-	}
-	h, err := sandbox.Enter(sandbox.Paths{Read: read})
+	h, err := sandbox.Enter(sandbox.Paths{Read: sandbox.Tree(filepath.Join(dir, "parent", "root"))})
 	if err == nil && !h.Files() {
 		err = fmt.Errorf("Enter holds %+v", h)
 	}
