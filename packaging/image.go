@@ -28,36 +28,34 @@ func (r release) writeImage(stage, arch string) error {
 	if err != nil {
 		return err
 	}
-	image, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1),
-		mutate.Addendum{
-			Layer:   layer,
-			History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "gophd " + r.version},
+	image, err := mutate.ConfigFile(mutate.MediaType(empty.Image, types.OCIManifestSchema1),
+		&v1.ConfigFile{
+			Architecture: arch,
+			OS:           "linux",
+			Created:      v1.Time{Time: r.date},
+			RootFS:       v1.RootFS{Type: "layers"},
+			Config: v1.Config{
+				User:         imageUser,
+				ExposedPorts: map[string]struct{}{"7070/tcp": {}},
+				Entrypoint:   []string{"/usr/bin/gophd"},
+				Cmd:          []string{"-root", "/srv/gopher", "-listen", ":7070"},
+				StopSignal:   "SIGTERM",
+				Labels: map[string]string{
+					"org.opencontainers.image.title":    "gophd",
+					"org.opencontainers.image.version":  r.version,
+					"org.opencontainers.image.licenses": "ISC",
+					"org.opencontainers.image.source":   "https://github.com/gophd/gophd",
+				},
+			},
 		})
 	if err != nil {
 		return err
 	}
-	file, err := image.ConfigFile()
+	image, err = mutate.Append(image, mutate.Addendum{
+		Layer:   layer,
+		History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "gophd " + r.version},
+	})
 	if err != nil {
-		return err
-	}
-	file = file.DeepCopy()
-	file.Architecture = arch
-	file.OS = "linux"
-	file.Created = v1.Time{Time: r.date}
-	file.Config = v1.Config{
-		User:         imageUser,
-		ExposedPorts: map[string]struct{}{"7070/tcp": {}},
-		Entrypoint:   []string{"/usr/bin/gophd"},
-		Cmd:          []string{"-root", "/srv/gopher", "-listen", ":7070"},
-		StopSignal:   "SIGTERM",
-		Labels: map[string]string{
-			"org.opencontainers.image.title":    "gophd",
-			"org.opencontainers.image.version":  r.version,
-			"org.opencontainers.image.licenses": "ISC",
-			"org.opencontainers.image.source":   "https://github.com/gophd/gophd",
-		},
-	}
-	if image, err = mutate.ConfigFile(image, file); err != nil {
 		return err
 	}
 	tag, err := name.NewTag("gophd:" + r.version)
