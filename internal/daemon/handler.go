@@ -36,7 +36,7 @@ func (d *daemon) openServer() error {
 		browsers := &web.HTTPServer{Log: d.log, Site: all.browsed}
 		d.srv.HTTP = browsers.Serve
 	}
-	d.srv.Log, d.srv.ShowIP = d.logs.Requests(), d.conf.LogIPs.Name
+	d.srv.Log, d.srv.ShowIP = d.logs.Requests, d.conf.LogIPs.Name
 	return d.setTLS()
 }
 

@@ -74,7 +74,7 @@ func TestRequestsThatWentWell(t *testing.T) {
 		slog.LevelDebug: "well failed"} {
 		var out strings.Builder
 		l := Open(&out, Style{Level: level, Format: "json"})
-		requests := l.Requests().With("host", "gopher.example")
+		requests := l.Requests.With("host", "gopher.example")
 		requests.Info("well")
 		requests.Warn("failed")
 		l.Close()

@@ -11,7 +11,6 @@
 package logs
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"os"
@@ -29,14 +28,18 @@ type Style struct {
 // A Logger is an open log.
 type Logger struct {
 	*slog.Logger
+
+	// Requests is the logger for server.Server, which logs each request at Info. It drops these
+	// entries, since they belong into an access log, unless the log goes to a terminal or is verbose.
+	Requests *slog.Logger
+
 	forPeople bool
-	verbose   bool
 	w         *lossy.Writer
 }
 
 // Open returns a Logger that writes to w.
 func Open(w io.Writer, o Style) *Logger {
-	l := &Logger{w: &lossy.Writer{To: w}, verbose: o.Level <= slog.LevelDebug}
+	l := &Logger{w: &lossy.Writer{To: w}}
 	format := o.Format
 	switch {
 	case format != "auto":
@@ -45,22 +48,28 @@ func Open(w io.Writer, o Style) *Logger {
 	case terminal.IsJournal(w):
 		format = "journal"
 	}
-	var h slog.Handler
-	opts := &slog.HandlerOptions{Level: o.Level, ReplaceAttr: milliseconds}
-	switch format {
-	case "short":
-		l.forPeople = terminal.Is(w)
-		colours := l.forPeople && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" // https://no-color.org
-		h = &entryHandler{w: l.w, level: o.Level, entry: shortEntry(colours)}
-	case "journal":
-		h = &entryHandler{w: l.w, level: o.Level, entry: journalEntry}
-	case "json":
+	l.forPeople = format == "short" && terminal.Is(w)
+	if format == "json" {
 		l.w.Form = terminal.JSON
-		h = slog.NewJSONHandler(l.w, opts)
-	default:
-		h = slog.NewTextHandler(l.w, opts)
 	}
-	l.Logger = slog.New(h)
+	from := func(level slog.Level) *slog.Logger {
+		opts := &slog.HandlerOptions{Level: level, ReplaceAttr: milliseconds}
+		switch format {
+		case "short":
+			colours := l.forPeople && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" // https://no-color.org
+			return slog.New(&entryHandler{w: l.w, level: level, entry: shortEntry(colours)})
+		case "journal":
+			return slog.New(&entryHandler{w: l.w, level: level, entry: journalEntry})
+		case "json":
+			return slog.New(slog.NewJSONHandler(l.w, opts))
+		}
+		return slog.New(slog.NewTextHandler(l.w, opts))
+	}
+	l.Logger = from(o.Level)
+	l.Requests = l.Logger
+	if !l.forPeople && o.Level > slog.LevelDebug {
+		l.Requests = from(slog.LevelWarn)
+	}
 	l.w.Tell = func(lost int64, _ error) { l.Error("log lines were lost", "lines", lost) }
 	return l
 }
@@ -70,25 +79,3 @@ func (l *Logger) ForPeople() bool { return l.forPeople }
 
 // Close writes the remaining lines, for at most 3 s.
 func (l *Logger) Close() { l.w.Flush() }
-
-// Requests returns the logger for server.Server, which logs each request at Info. It drops
-// these entries, since they belong into an access log, unless the log goes to a terminal or is
-// verbose.
-func (l *Logger) Requests() *slog.Logger {
-	if l.forPeople || l.verbose {
-		return l.Logger
-	}
-	return slog.New(warnings{l.Handler()})
-}
-
-// warnings is a handler that is enabled for warnings and errors only, so that no record is made
-// for most requests.
-type warnings struct{ slog.Handler }
-
-func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
-}
-
-func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{h.Handler.WithAttrs(attrs)}
-}
