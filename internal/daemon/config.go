@@ -367,17 +367,21 @@ func (c *Settings) network() {
 	}
 
 	if c.Metrics != "" {
-		if _, port, err := net.SplitHostPort(c.Metrics); err != nil || port == "" || !isPort(port) {
+		_, port, err := net.SplitHostPort(c.Metrics)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil || port == "" {
 			c.refuse(c.option("metrics")+" takes HOST:PORT, such as localhost:9170",
 				"%s is no address", c.option("metrics", strconv.Quote(c.Metrics)))
 		}
 	}
-	if more := len(c.TLSCert) - len(c.TLSKey); more > 0 {
-		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-cert"),
-			c.option("tls-key"))
-	} else if more < 0 {
-		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option("tls-key"),
-			c.option("tls-cert"))
+	if has, lacks := "tls-cert", "tls-key"; len(c.TLSCert) != len(c.TLSKey) {
+		if len(c.TLSCert) < len(c.TLSKey) {
+			has, lacks = lacks, has
+		}
+		c.refuse("give one -tls-key for each -tls-cert", "%s without its %s", c.option(has),
+			c.option(lacks))
 	}
 	for i := range min(len(c.TLSCert), len(c.TLSKey)) {
 		c.certs = append(c.certs, keypair.CertKey{Cert: c.TLSCert[i], Key: c.TLSKey[i]})

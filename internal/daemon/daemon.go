@@ -203,6 +203,7 @@ type daemon struct {
 	page      *status.Page   // nil: off
 	metrics   net.Listener   // nil: none for Prometheus
 	observers observers
+	ports     map[string]int     // in links, by URL scheme
 	limiter   answer.Limiter     // of all hosts
 	programs  *programs.Programs // of all hosts
 	cache     *answer.Cache      // of all hosts, or nil

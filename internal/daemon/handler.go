@@ -20,6 +20,7 @@ func (d *daemon) openServer() error {
 	for _, rule := range d.conf.programs {
 		rule.LogErrors(d.log)
 	}
+	d.ports = d.linkPorts()
 	if err := d.openHosts(); err != nil {
 		return err
 	}
@@ -177,15 +178,12 @@ func (d *daemon) hostOf(r *server.Request, name string) (*answer.Host, *server.R
 	}
 	r.Site = h.name
 	own := *h.own(r)
-	own.Port = d.gopherPort()
+	own.Port = d.ports["gopher"]
 	return h.front.Host, &own, true
 }
 
-// gopherPort returns the port of Gopher in links.
-func (d *daemon) gopherPort() int { return d.ports()["gopher"] }
-
-// ports returns the ports in links, by URL scheme.
-func (d *daemon) ports() map[string]int {
+// linkPorts returns the ports in links, by URL scheme.
+func (d *daemon) linkPorts() map[string]int {
 	ports := map[string]int{"gopher": 70}
 	for _, l := range slices.Backward(d.listeners) { // the first one counts
 		if addr, ok := l.Addr().(*net.TCPAddr); ok {

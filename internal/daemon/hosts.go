@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -97,7 +96,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 		Limiter:     &d.limiter,
 		Cache:       d.cache,
 		Names:       append([]string{cmp.Or(h.name, hostName(d.srv.Host))}, h.aliases...),
-		Fronts:      d.ports(),
+		Fronts:      d.ports,
 		Beside:      []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view", HTML: web.Entry}},
 	}
 	host.Lang = cmp.Or(d.conf.langs[h.name], d.conf.langs[""])
@@ -136,7 +135,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 // sitemapURLs returns the URLs of a host's sitemap under one of its names: over Gopher, and
 // over HTTP if browsers see the site. The name of its listener may differ.
 func (d *daemon) sitemapURLs(name, listener string) (urls []string) {
-	r := &server.Request{Host: name, Port: cmp.Or(d.portOf(listener), d.gopherPort())}
+	r := &server.Request{Host: name, Port: cmp.Or(d.portOf(listener), d.ports["gopher"])}
 	urls = append(urls, answer.GopherURL(r, menu.TypeText, sitemap.Selector))
 	if d.conf.HTTP == "view" {
 		r.TLS = r.Port == 443
@@ -148,9 +147,8 @@ func (d *daemon) sitemapURLs(name, listener string) (urls []string) {
 // portOf returns the port of a name's own listener, or 0 if it has none or -port is set.
 func (d *daemon) portOf(name string) (port int) {
 	for _, e := range d.conf.endpoints {
-		if _, at, err := net.SplitHostPort(e.addr); err == nil && e.host != "" && e.host == name &&
-			d.srv.Port == 0 {
-			port, _ = strconv.Atoi(at)
+		if e.host != "" && e.host == name && d.srv.Port == 0 {
+			port = e.port
 		}
 	}
 	return port

@@ -56,6 +56,7 @@ type endpoint struct {
 	*protocol
 	typed string // the address as the user gave it
 	addr  string // with a port
+	port  int
 	host  string // of -listen ADDR=NAME
 }
 
@@ -79,13 +80,15 @@ func (c *Settings) parseEndpoints() {
 			}
 			e.addr = withPort(addr, p.port)
 			_, port, _ := net.SplitHostPort(e.addr)
+			var unknown error
+			e.port, unknown = net.LookupPort("tcp", port)
 			info, err := files.Stat(addr)
 			switch other := taken[e.addr]; {
 			case err == nil && info.IsDir() && !strings.Contains(addr, "."):
 				c.refuse(hint, "%s has no value: the directory %s follows it",
 					c.option(p.flag), addr)
 				c.Root = cmp.Or(c.Root, addr) // probably: then it is not missing, too
-			case addr == "" || !isPort(port):
+			case addr == "" || unknown != nil:
 				c.refuse(hint, "%s: there is no such port", c.option(p.flag, strconv.Quote(addr)))
 			case e.host != "" && c.called(e.host) == nil:
 				c.refuse(c.option("vhost", e.host+"=DIR")+" makes that host, "+
@@ -137,12 +140,6 @@ func (f *Flags) Addresses() (all []Address) {
 		all = append(all, Address{"metrics", f.Metrics})
 	}
 	return all
-}
-
-// isPort reports whether a port, a number or a name, is valid.
-func isPort(port string) bool {
-	_, err := net.LookupPort("tcp", port)
-	return err == nil
 }
 
 // openSockets takes over sockets from inetd or systemd, and listens at the addresses of the
