@@ -41,15 +41,15 @@ func checkNeeds(flags []*option, warn func(error)) error {
 		if other.text != other.def && other.text != "off" {
 			continue
 		}
-		needs, typed := o.needs, "-"+o.name
+		typed := "-" + o.name
 		if !o.toggle {
 			typed += " " + o.text
 		}
+		err := exit.Usagef(o.as(o.needs)+" "+o.as(typed), "%s without %s", o.shown(), o.as(needed))
 		if o.from == byFlag {
-			return exit.Usagef(needs+" "+typed, "-%s without %s", o.name, needed)
+			return err
 		}
-		warn(exit.Usagef(asVariables(needs)+" "+asVariables(typed), "%s without %s",
-			daemon.Variable(o.name), asVariables(needed)))
+		warn(err)
 	}
 	return nil
 }
@@ -65,8 +65,11 @@ func (o *option) needed(flags []*option) (other *option, typed string) {
 	return other, "-" + name
 }
 
-// asVariables converts a flag with its value to the variable.
-func asVariables(typed string) string {
+// as converts a flag with its value to the variable, if a variable sets o.
+func (o *option) as(typed string) string {
+	if o.from != byVariable {
+		return typed
+	}
 	name, value, _ := strings.Cut(strings.TrimPrefix(typed, "-"), " ")
 	variable := daemon.Variable(name)
 	if value == "" {

@@ -61,23 +61,17 @@ func report(stderr io.Writer, err error) (status int) {
 // advise appends a text to the hints of an error, unless they name a file or a command already.
 func advise(err error, more string) error {
 	var all daemon.Failures
-	if errors.As(err, &all) {
-		var advised daemon.Failures
-		for _, err := range all {
-			advised = append(advised, advise(err, more))
+	if !errors.As(err, &all) {
+		all = daemon.Failures{err}
+	}
+	for _, err := range all {
+		var e *exit.CommandError
+		if errors.As(err, &e) && e.Err != nil && !strings.Contains(e.Hint, "/etc/") &&
+			!strings.Contains(e.Hint, "systemctl") {
+			e.Hint = strings.TrimPrefix(e.Hint+"; "+more, "; ")
 		}
-		return advised
 	}
-	var e *exit.CommandError
-	if !errors.As(err, &e) || e.Err == nil || strings.Contains(e.Hint, "/etc/") ||
-		strings.Contains(e.Hint, "systemctl") {
-		return err
-	}
-	return &exit.CommandError{
-		Status: e.Status,
-		Err:    err,
-		Hint:   strings.TrimPrefix(e.Hint+"; "+more, "; "),
-	}
+	return err
 }
 
 const seeDoctor = "gophd doctor looks at everything"

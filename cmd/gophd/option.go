@@ -52,12 +52,7 @@ func (o *option) shownDefault() string {
 }
 
 // shown returns the option as the user set it.
-func (o *option) shown() string {
-	if o.from == byVariable {
-		return daemon.Variable(o.name)
-	}
-	return "-" + o.name
-}
+func (o *option) shown() string { return o.as("-" + o.name) }
 
 // readVariable sets the value from the variable, unless a flag has set it.
 func (o *option) readVariable() error {
@@ -179,11 +174,11 @@ func row(to any, name, def, usage string) *option {
 				}
 				return netip.ParsePrefix(text)
 			})
-	case *menu.Charset:
-		o.want = "want auto, utf-8, cp437 or a name of the WHATWG's, such as koi8-r, windows-1251 or shift_jis"
-		o.parse = func(text string) error { return to.UnmarshalText([]byte(text)) }
 	case encoding.TextUnmarshaler:
 		o.parse = func(text string) error { return to.UnmarshalText([]byte(text)) }
+		if _, isCharset := to.(*menu.Charset); isCharset {
+			o.want = "want auto, utf-8, cp437 or a name of the WHATWG's, such as koi8-r, windows-1251 or shift_jis"
+		}
 	default: // a string, perhaps of a type of its own
 		o.parse = func(text string) error {
 			reflect.ValueOf(to).Elem().SetString(text)
