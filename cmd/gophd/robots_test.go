@@ -109,8 +109,13 @@ func TestRobotsCommands(t *testing.T) {
 		alike[fmt.Sprintf("x%d1", i)], alike[fmt.Sprintf("x%d2", i)] = "", ""
 	}
 	many := treeOf(t, alike)
+	annotation := tree("Disallow: /y\n")
+	whole := tree("Allow: /cgi-bin/\nDisallow: /cgi-bin/hi\nDisallow: /caps.txt\nDisallow: /search\n", "a")
+	flags := "-mount /pub=" + treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "b": ""}) +
+		" -fastcgi /cgi-bin=/run/cgi.socket -search TREE"
 	const absent, wouldDeny = "nothing is called that now; it would be allowed",
 		"nothing is called that now; the rule would deny it"
+	const ofHost = "is read as the robots.txt of a host\ngophd: hint: "
 	for _, tt := range []struct {
 		tree, args string
 		status     int
@@ -206,6 +211,21 @@ func TestRobotsCommands(t *testing.T) {
 		{drafts, "convert -to 1993 TREE", exit.Usage,
 			[]string{"one of gopher", "content-usage"}, nil},
 		{drafts, "convert TREE", exit.Usage, []string{"no -to"}, nil},
+
+		// An annotation is no robots.txt of a host: commands that read it as one say so.
+		{annotation, "lint TREE/.robots", exit.OK, []string{ofHost}, nil},
+		{annotation, "lint -dialect gopher TREE/.robots", exit.OK, nil, []string{"is read as"}},
+		{annotation, "test TREE/.robots /y", exit.No, []string{ofHost}, nil},
+		{annotation, "test -dialect gopher TREE/.robots /y", exit.No, nil, []string{"is read as"}},
+		{annotation, "convert -to 1994 TREE/.robots", exit.OK, []string{ofHost}, nil},
+		{annotation, "convert -from gopher -to 1994 TREE/.robots", exit.OK, nil,
+			[]string{"is read as"}},
+
+		// What else the site has is in the file that is shown, as in the one that is served.
+		{whole, "show " + flags, exit.OK, []string{"Disallow: /pub/drafts/\n",
+			"Allow: /cgi-bin/\n", "Disallow: /search\n"}, []string{"gophd: "}},
+		{whole, "check -v " + flags, exit.OK, nil, []string{`/search" matches nothing`}},
+		{whole, "show -mount pub TREE", exit.Usage, []string{"-mount"}, nil},
 	} {
 		args := []string{"robots"}
 		for word := range strings.FieldsSeq(tt.args) {
@@ -334,45 +354,5 @@ func TestPrograms(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &made); err != nil || len(made.Lost) == 0 ||
 		made.Text == "" || errs != "" {
 		t.Errorf("convert: %v: %s%s", err, out, errs)
-	}
-}
-
-// An annotation is no robots.txt of a host: commands that read it as one say so.
-func TestAnnotationAsTarget(t *testing.T) {
-	file := filepath.Join(treeOf(t, map[string]string{".robots": "Disallow: /y\n"}), ".robots")
-	for _, args := range [][]string{{"lint", file}, {"test", file, "/y"},
-		{"convert", "-to", "1994", file}} {
-		if _, errs, _ := gophd(append([]string{"robots"}, args...)...); !strings.Contains(errs,
-			"is read as the robots.txt of a host\ngophd: hint: ") {
-			t.Errorf("%q: %s", args, errs)
-		}
-		args = append([]string{"robots", args[0],
-			map[bool]string{true: "-from", false: "-dialect"}[args[0] == "convert"],
-			"gopher"}, args[1:]...)
-		if _, errs, _ := gophd(args...); strings.Contains(errs, "is read as") {
-			t.Errorf("%q: %s", args, errs)
-		}
-	}
-}
-
-// What else the site has is in the file that is shown, as in the one that is served.
-func TestRobotsOfTheWholeSite(t *testing.T) {
-	root := treeOf(t, map[string]string{".robots": "Allow: /cgi-bin/\nDisallow: /cgi-bin/hi\nDisallow: /caps.txt\nDisallow: /search\n", "a": ""})
-	mount := treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "b": ""})
-	flags := []string{"-mount", "/pub=" + mount, "-fastcgi", "/cgi-bin=/run/cgi.socket", "-search"}
-	out, errs, status := gophd(append(append([]string{"robots", "show"}, flags...), root)...)
-	for _, want := range []string{"Disallow: /pub/drafts/\n", "Allow: /cgi-bin/\n",
-		"Disallow: /search\n"} {
-		if status != 0 || errs != "" || !strings.Contains(out, want) {
-			t.Errorf("status %d, %s, no %q in\n%s", status, errs, want, out)
-		}
-	}
-	out, _, status = gophd(append(append([]string{"robots", "check", "-v"}, flags...), root)...)
-	if status != 0 || strings.Contains(out, "NO-MATCH") && strings.Contains(out, "/search") {
-		t.Errorf("status %d:\n%s", status, out)
-	}
-	if _, errs, status = gophd("robots", "show", "-mount", "pub", root); status != 2 ||
-		!strings.Contains(errs, "-mount") {
-		t.Errorf("status %d: %s", status, errs)
 	}
 }
