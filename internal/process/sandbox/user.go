@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -21,37 +20,33 @@ type Identity struct {
 // account requires a group. A user with an account gets its supplementary groups, too.
 func LookUpUser(spec string) (Identity, error) {
 	name, group, hasGroup := strings.Cut(spec, ":")
-	u := Identity{Name: name, GID: -1}
-	uid, numErr := id(name)
+	u := Identity{Name: name}
 	known, err := user.Lookup(name)
-	if isUnknown(err) && numErr == nil {
+	uid, notNumber := id(name)
+	if err != nil && notNumber == nil {
 		known, err = user.LookupId(name)
 	}
 	switch {
 	case err == nil:
-		u.UID, err = id(known.Uid)
-		u.GID, _ = id(known.Gid)
+		u.GID, err = id(known.Gid)
+		if err == nil {
+			u.UID, err = id(known.Uid)
+		}
 		u.Groups = supplementary(known)
-	case isUnknown(err) && numErr == nil && hasGroup:
+	case notNumber == nil && hasGroup:
 		u.UID, err = uid, nil
 	}
-	if isUnknown(err) {
+	if err != nil {
 		return Identity{}, fmt.Errorf("this machine has no user %q", name)
-	} else if err != nil {
-		return Identity{}, fmt.Errorf("looking up user %q: %w", name, err)
 	}
+
 	if hasGroup {
-		g, err := user.LookupGroup(group)
-		if err == nil {
-			u.GID, err = id(g.Gid)
-		} else if gid, numErr := id(group); numErr == nil {
-			u.GID, err = gid, nil
+		gid := group
+		if g, err := user.LookupGroup(group); err == nil {
+			gid = g.Gid
 		}
-		var unknown user.UnknownGroupError
-		if errors.As(err, &unknown) {
+		if u.GID, err = id(gid); err != nil {
 			return Identity{}, fmt.Errorf("this machine has no group %q", group)
-		} else if err != nil {
-			return Identity{}, fmt.Errorf("looking up group %q: %w", group, err)
 		}
 	}
 	return u, nil
@@ -67,12 +62,6 @@ func supplementary(u *user.User) (groups []int) {
 		}
 	}
 	return groups
-}
-
-func isUnknown(err error) bool {
-	var name user.UnknownUserError
-	var uid user.UnknownUserIdError
-	return errors.As(err, &name) || errors.As(err, &uid)
 }
 
 // id parses a user or group id. 2^32-1 means "unchanged" in the kernel, so it is refused.
