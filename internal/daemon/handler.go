@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"net"
 	"net/http"
 	"net/netip"
@@ -30,8 +29,8 @@ func (d *daemon) openServer() error {
 	}
 	d.hosts = all
 	d.srv.Handler = all
-	if len(all.byName) == 0 {
-		d.srv.Handler = all.first.front
+	if len(d.conf.names) == 0 {
+		d.srv.Handler = all.hosts[0].front
 	}
 	if d.conf.HTTP != "off" {
 		browsers := &web.HTTPServer{Log: d.log, Site: all.browsed}
@@ -45,11 +44,8 @@ func (d *daemon) openServer() error {
 // request, a trusted proxy in its header; for other clients the address decides that they have
 // reached. Names are looked up among the configured ones and never become paths.
 type hosts struct {
-	first   *virtualHost
-	name    string // of the first, if -host is set
-	machine string // the machine's own name
-	byName  map[string]*virtualHost
-	byAddr  map[netip.AddrPort]named // an unspecified address is any of this port
+	*Settings
+	byAddr map[netip.AddrPort]named // an unspecified address is any of this port
 }
 
 // named is a host under one of its names.
@@ -69,13 +65,7 @@ func (h named) own(r *server.Request) *server.Request {
 }
 
 func (c *Settings) newHosts() (*hosts, error) {
-	all := &hosts{
-		first:   c.hosts[0],
-		name:    hostName(c.Host),
-		machine: hostName(c.server.Host),
-		byName:  c.names,
-		byAddr:  map[netip.AddrPort]named{},
-	}
+	all := &hosts{Settings: c, byAddr: map[netip.AddrPort]named{}}
 	for _, e := range c.endpoints {
 		if e.host == "" {
 			continue
@@ -89,8 +79,8 @@ func (c *Settings) newHosts() (*hosts, error) {
 		if !ip.IsValid() || ip.IsUnspecified() {
 			ip = netip.Addr{}
 		}
-		to := named{all.first, ""}
-		if h := all.byName[e.host]; h != nil {
+		to := named{c.hosts[0], ""}
+		if h := c.names[e.host]; h != nil {
 			to = named{h, e.host}
 		}
 		all.byAddr[netip.AddrPortFrom(ip, uint16(at.Port))] = to
@@ -121,7 +111,7 @@ func (h *hosts) reached(r *server.Request) named {
 	if at, ok := h.byAddr[netip.AddrPortFrom(netip.Addr{}, local.Port())]; ok {
 		return at
 	}
-	return named{h.first, ""}
+	return named{h.hosts[0], ""}
 }
 
 // called returns the host of a name in a request, "" if it has none: a configured one, else the
@@ -145,12 +135,12 @@ func (h *hosts) resolve(r *server.Request, name string) (host named, ok bool) {
 		return h.reached(r), true
 	}
 	name = strings.Trim(hostName(name), "[]")
-	if host := h.byName[name]; host != nil {
+	if host := h.names[name]; host != nil {
 		return named{host, name}, true
 	}
-	own := cmp.Or(h.name, h.machine)
+	own := hostName(h.server.Host)
 	if own != "" && name == own {
-		return named{h.first, ""}, true
+		return named{h.hosts[0], ""}, true
 	}
 	local := r.Local.Addr().Unmap()
 	mine := own == "" || name == local.String() || name == "localhost" && local.IsLoopback()
@@ -162,7 +152,7 @@ func (h *hosts) resolve(r *server.Request, name string) (host named, ok bool) {
 // host's name may not be configured: then any name will do.
 func (h *hosts) browsed(r *server.Request, name string) (http.Handler, *server.Request) {
 	_, noAddr := netip.ParseAddr(strings.Trim(name, "[]"))
-	anyName := h.name == "" || len(h.byName) == 0 || noAddr == nil || hostName(name) == "localhost"
+	anyName := h.Host == "" || len(h.names) == 0 || noAddr == nil || hostName(name) == "localhost"
 	to, ok := h.called(r, name, anyName)
 	if !ok {
 		return nil, r

@@ -185,7 +185,7 @@ func (c *Settings) parseHosts() {
 			c.refuse(c.option("vhost", "NAME=DIR")+
 				": a host name such as gopher.example.org, and the directory of its site", "%s",
 				c.option("vhost", strconv.Quote(v)))
-		case c.called(h.name) != nil:
+		case c.configured(h.name) != nil:
 			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice",
 				c.option("vhost", strconv.Quote(h.name)))
 		default:
@@ -198,14 +198,14 @@ func (c *Settings) parseHosts() {
 		name = hostName(name)
 		h := c.hosts[0]
 		if isNamed {
-			h = c.called(hostName(of))
+			h = c.configured(hostName(of))
 		}
 		switch {
 		case !isHostName(name) || isNamed && of == "":
 			c.refuse(c.option("alias", "NAME")+
 				" or NAME=HOST: another name of a host, such as www.example.org", "%s",
 				c.option("alias", strconv.Quote(a)))
-		case c.called(name) != nil:
+		case c.configured(name) != nil:
 			c.refuse("each name of -host, -vhost and -alias is one host's", "%s is there twice",
 				c.option("alias", strconv.Quote(name)))
 		case h == nil:
@@ -219,8 +219,8 @@ func (c *Settings) parseHosts() {
 	}
 }
 
-// called returns the host with a name, or nil. -host names the first.
-func (c *Settings) called(name string) *virtualHost {
+// configured returns the host with a name, or nil. -host names the first.
+func (c *Settings) configured(name string) *virtualHost {
 	if c.Host != "" && name == hostName(c.Host) {
 		return c.hosts[0]
 	}

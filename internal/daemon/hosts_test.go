@@ -26,6 +26,12 @@ type page string
 
 func (page) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
+// hostsOf are two hosts, of which the first may have a name.
+func hostsOf(name string, first, two *virtualHost) *hosts {
+	return &hosts{Settings: &Settings{Flags: Flags{Host: name}, server: &server.Server{Host: name},
+		hosts: []*virtualHost{first, two}, names: map[string]*virtualHost{two.name: two}}}
+}
+
 // TestBrowsersChooseTheirHost: by the name of TLS or of a proxy, by Host among the names
 // that were configured, by address; another name is nobody's once the first has one.
 func TestBrowsersChooseTheirHost(t *testing.T) {
@@ -56,8 +62,8 @@ func TestBrowsersChooseTheirHost(t *testing.T) {
 		{"one.example", "one.example", "two.example", ""},
 		{"one.example", "two.example", "", "two"},
 	} {
-		h := &hosts{first: first, name: c.first, byName: map[string]*virtualHost{two.name: two},
-			byAddr: map[netip.AddrPort]named{here: {two, two.name}}}
+		h := hostsOf(c.first, first, two)
+		h.byAddr = map[netip.AddrPort]named{here: {two, two.name}}
 		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:70"), ServerName: c.tls}
 		if c.tls == "@127.0.0.2" {
 			r.Local, r.ServerName = here, ""
@@ -88,7 +94,7 @@ func TestGeminiAnswersForTheURLsHost(t *testing.T) {
 		{"a.example", "localhost", "a.example", first},
 		{"a.example", "b.example", "", two}, // Nex and Finger name nobody
 	} {
-		h := &hosts{first: first, machine: c.own, byName: map[string]*virtualHost{two.name: two}}
+		h := hostsOf(c.own, first, two)
 		r := &server.Request{Local: netip.MustParseAddrPort("127.0.0.1:1965"), ServerName: c.sni}
 		if got, ok := h.called(r, c.url, false); ok != (c.want != nil) ||
 			ok && got.virtualHost != c.want {

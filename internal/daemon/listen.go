@@ -90,7 +90,7 @@ func (c *Settings) parseEndpoints() {
 				c.Root = cmp.Or(c.Root, addr) // probably: then it is not missing, too
 			case addr == "" || unknown != nil:
 				c.refuse(hint, "%s: there is no such port", c.option(p.flag, strconv.Quote(addr)))
-			case e.host != "" && c.called(e.host) == nil:
+			case e.host != "" && c.configured(e.host) == nil:
 				c.refuse(c.option("vhost", e.host+"=DIR")+" makes that host, "+
 					c.option("alias", e.host)+" names the first", "%s: there is no host %q",
 					c.option(p.flag, strconv.Quote(typed)), e.host)
