@@ -15,7 +15,7 @@ import (
 // safe fails if a terminal could obey any of a text.
 func safe(t *testing.T, what, text string) {
 	t.Helper()
-	bad := func(r rune) bool { return r != '\n' && r != utf8.RuneError && !unicode.IsPrint(r) }
+	bad := func(r rune) bool { return r != '\n' && r != '\t' && r != utf8.RuneError && !unicode.IsPrint(r) }
 	if !utf8.ValidString(text) {
 		t.Errorf("%s prints what is no UTF-8: %q", what, text)
 	}
