@@ -4,8 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/gophd/gophd/site"
 )
 
 // TestCapsules: Gemini sees the trees of Config.Capsules in place of those of Config.Users, and
@@ -16,14 +17,7 @@ func TestCapsules(t *testing.T) {
 	conf.Capsules = filepath.Join(h.dir, "*", "public_gemini")
 	add := func(uid int, user string, files map[string]string) {
 		t.Helper()
-		must(t, os.MkdirAll(filepath.Join(h.dir, user, "public_gemini"), 0o755))
-		write(t, filepath.Join(h.dir, user, "public_gemini"), files)
-		if os.Geteuid() == 0 {
-			must(t, filepath.Walk(filepath.Join(h.dir, user),
-				func(name string, _ os.FileInfo, _ error) error {
-					return os.Lchown(name, uid, uid)
-				}))
-		}
+		h.addTree(t, uid, user, "public_gemini", files)
 	}
 	allowing := "Disallow: /a/\nAllow: /a/b/\n"
 	h.add(t, 2001, "ann", map[string]string{"x.txt": "gopher", "g.txt": "g"})
@@ -37,24 +31,13 @@ func TestCapsules(t *testing.T) {
 	h.add(t, 2005, "eve", map[string]string{".robots": allowing, "a/b/c.txt": ""})
 	add(2005, "eve", map[string]string{".robots": allowing, "a/b/c.txt": ""})
 	s := start(t, dir, conf)
-	gemini := func(name string) string {
+	asGemini := func() *site.View {
 		v := s.View(t.Context())
 		v.OfCapsules()
-		f, err := v.Lookup(name)
-		if err != nil {
-			return "error"
-		}
-		defer func() { _ = f.Close() }()
-		text := make([]byte, 100)
-		n, _ := f.ReadAt(text, 0)
-		return string(text[:n])
+		return v
 	}
-	gopher := func(name string) string {
-		if text := content(s, name); !strings.HasPrefix(text, "error: ") {
-			return text
-		}
-		return "error"
-	}
+	gemini := func(name string) string { return shown(asGemini(), name) }
+	gopher := func(name string) string { return shown(s.View(t.Context()), name) }
 	for _, row := range []struct{ name, gopher, gemini string }{
 		{"~ann/x.txt", "gopher", "gemini"},
 		{"~ann/g.txt", "g", "error"},
@@ -74,9 +57,7 @@ func TestCapsules(t *testing.T) {
 			t.Errorf("%q is %v in robots.txt:\n%s", line, !want, s.Now().Robots)
 		}
 	}
-	v := s.View(t.Context())
-	v.OfCapsules()
-	if at := v.Now(); at.Real("~cid/also") != "~cid/d" || !at.Has("~bob", true) ||
+	if at := asGemini().Now(); at.Real("~cid/also") != "~cid/d" || !at.Has("~bob", true) ||
 		s.Now().Has("~cid", true) || !slices.Equal(at.Tree.Phlogs(".", true), []string{"~cid"}) {
 		t.Errorf("%q %q", at.Real("~cid/also"), at.Tree.Phlogs(".", true))
 	}

@@ -51,10 +51,10 @@ func TestStalledDirectory(t *testing.T) {
 	must(t, err)
 	slow := &blocks{dir: "slow"}
 	seam(s, slow.fault)
-	running(t, s)
+	Running(t, s)
 	slow.mu.Lock()
 	first := make(chan error)
-	go func() { first <- canOpen(s, "slow/x") }()
+	go func() { first <- CanOpen(s, "slow/x") }()
 	soon(t, "a stall", func() bool { return slow.here.Load() > 0 })
 	soon(t, "that it does not answer is known", func() bool {
 		op, err := s.guard.Enter("slow/x")
@@ -63,17 +63,17 @@ func TestStalledDirectory(t *testing.T) {
 		}
 		return errors.Is(err, stall.Err)
 	})
-	if err := canOpen(s, "slow/x"); !errors.Is(err, stall.Err) {
+	if err := CanOpen(s, "slow/x"); !errors.Is(err, stall.Err) {
 		t.Fatal(err)
 	}
 	// The time is so short that others may be taken not to answer, for a moment.
-	soon(t, "another directory answers", func() bool { return canOpen(s, "d/x") == nil })
+	soon(t, "another directory answers", func() bool { return CanOpen(s, "d/x") == nil })
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n"})
-	soon(t, "another annotation", robotsHas(s, "Disallow: /d/x"))
+	soon(t, "another annotation", RobotsHas(s, "Disallow: /d/x"))
 	s.Reload()
-	soon(t, "denial of what does not answer", robotsHas(s, "Disallow: /slow/"))
+	soon(t, "denial of what does not answer", RobotsHas(s, "Disallow: /slow/"))
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /y\n", "d/y": ""})
-	soon(t, "another annotation, meanwhile", robotsHas(s, "Disallow: /d/y"))
+	soon(t, "another annotation, meanwhile", RobotsHas(s, "Disallow: /d/y"))
 	if n := slow.here.Load(); n > 4 {
 		t.Errorf("%d wait for it", n)
 	}
@@ -81,8 +81,8 @@ func TestStalledDirectory(t *testing.T) {
 	if err := <-first; err != nil && !errors.Is(err, stall.Err) { // it may ask the directory once more
 		t.Error(err)
 	}
-	soon(t, "the old policy", robotsLacks(s, "Disallow: /slow/"))
-	soon(t, "it answers", func() bool { return canOpen(s, "slow/y") == nil })
+	soon(t, "the old policy", RobotsLacks(s, "Disallow: /slow/"))
+	soon(t, "it answers", func() bool { return CanOpen(s, "slow/y") == nil })
 }
 
 // A root that is exchanged is served together with its policy: until that is made,
@@ -97,7 +97,7 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	must(t, err)
 	slow := &blocks{dir: "slow"}
 	seam(s, slow.fault)
-	running(t, s)
+	Running(t, s)
 	slow.mu.Lock()
 	v := s.View(t.Context())
 	if _, err := v.Stat("x"); err != nil || !v.Stamp().Fresh() {
@@ -105,7 +105,7 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	}
 	must(t, errors.Join(os.Symlink("2", dir+".next"), os.Rename(dir+".next", dir)))
 	soon(t, "the new root is read", func() bool { return slow.here.Load() > 0 })
-	if got, _ := s.View(t.Context()).ReadFile("x"); string(got) != "old" || !robotsLacks(s, "Disallow: /slow/")() {
+	if got, _ := s.View(t.Context()).ReadFile("x"); string(got) != "old" || !RobotsLacks(s, "Disallow: /slow/")() {
 		t.Errorf("while the new root is read: %q, %s", got, s.Now().Robots)
 	}
 	kept := s.View(t.Context())
@@ -114,7 +114,7 @@ func TestRootAndPolicyAreExchangedTogether(t *testing.T) {
 	}
 	stamp := kept.Stamp()
 	slow.mu.Unlock()
-	soon(t, "the new policy", robotsHas(s, "Disallow: /slow/"))
+	soon(t, "the new policy", RobotsHas(s, "Disallow: /slow/"))
 	if got, _ := s.View(t.Context()).ReadFile("x"); string(got) != "new" || stamp != nil && stamp.Fresh() || v.Stamp().Fresh() {
 		t.Errorf("beside the new policy: %q", got)
 	}
@@ -132,8 +132,8 @@ func TestRootBesideStalledMount(t *testing.T) {
 		Mounts: map[string]string{"pub": filepath.Join(base, "pub")}})
 	must(t, err)
 	slow := &blocks{dir: "."}
-	running(t, s)
-	soon(t, "the policy", robotsHas(s, "Disallow: /pub/sub/"))
+	Running(t, s)
+	soon(t, "the policy", RobotsHas(s, "Disallow: /pub/sub/"))
 	s.served.Load().root.Trees["pub"].Fault = slow.fault
 	slow.mu.Lock()
 	defer slow.mu.Unlock()
@@ -142,18 +142,18 @@ func TestRootBesideStalledMount(t *testing.T) {
 		got, _ := s.View(t.Context()).ReadFile("x")
 		return string(got) == "new"
 	})
-	if !robotsHas(s, "Disallow: /y")() || !robotsHas(s, "Disallow: /pub/sub/")() {
+	if !RobotsHas(s, "Disallow: /y")() || !RobotsHas(s, "Disallow: /pub/sub/")() {
 		t.Errorf("with the new root:\n%s", s.Now().Robots)
 	}
 
 	// Nor does it delay later changes: the mount keeps its record, long before it counts as hanging.
 	write(t, base, map[string]string{"pub/z": "z", "pub/sub/z": "z", "2/.robots": "Disallow: /z\n"})
-	soon(t, "another annotation", robotsHas(s, "Disallow: /z"))
+	soon(t, "another annotation", RobotsHas(s, "Disallow: /z"))
 	op, err := s.guard.Enter("pub")
 	if op.Leave(); err != nil {
 		t.Error("it has waited until the mount hangs")
 	}
-	if !robotsHas(s, "Disallow: /pub/sub/")() {
+	if !RobotsHas(s, "Disallow: /pub/sub/")() {
 		t.Errorf("meanwhile:\n%s", s.Now().Robots)
 	}
 }
@@ -163,7 +163,7 @@ func TestRootBesideStalledMount(t *testing.T) {
 func TestUnprovenIsClosed(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"x": "x", ".robots": "Disallow: /a/\n"})
-	s := start(t, dir, Config{Files: true})
+	s := Start(t, dir, Config{Files: true})
 	closed := func() bool { return string(s.Now().Robots) == string(policy.DenyAll()) }
 	next := *s.Now()
 	next.proven([]policy.Leak{{}})
@@ -180,7 +180,7 @@ func TestUnprovenIsClosed(t *testing.T) {
 		t.Errorf("after a change that leaves the policy as it is:\n%s", s.Now().Robots)
 	}
 	write(t, dir, map[string]string{".robots": "Disallow: /d/\n"})
-	soon(t, "a file that is proven", robotsHas(s, "Disallow: /d/"))
+	soon(t, "a file that is proven", RobotsHas(s, "Disallow: /d/"))
 }
 
 // A root that blocks leaves the policy as it is, and does not keep Run from
@@ -231,7 +231,7 @@ func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 		}
 		return nil
 	})
-	running(t, s)
+	Running(t, s)
 	before := s.Now()
 	out.Store(true)
 	write(t, dir, map[string]string{"d/.robots": "Disallow: /\n"})
@@ -245,5 +245,5 @@ func TestOutOfFilesSaysNothingOfTheTree(t *testing.T) {
 		t.Errorf("a policy was made of what could not be read:\n%s", s.Now().Robots)
 	}
 	out.Store(false)
-	soon(t, "the policy that is written", robotsHas(s, "Disallow: /d/"))
+	soon(t, "the policy that is written", RobotsHas(s, "Disallow: /d/"))
 }

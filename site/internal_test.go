@@ -1,47 +1,22 @@
 package site
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gophd/gophd/internal/stall"
-	"github.com/gophd/gophd/internal/treetest"
 )
-
-// running runs an opened site.
-func running(t testing.TB, s *Site) {
-	t.Helper()
-	treetest.Run(t, s.Run)
-	_, err := s.Snapshot(t.Context())
-	must(t, err)
-}
-
-// aged runs a test with a site that nothing watches, ten seconds after its files were written,
-// so that none is young. The clock moves when the test sleeps.
-func aged(t *testing.T, dir string, conf Config, f func(*testing.T, *Site)) {
-	t.Helper()
-	now := time.Now()
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(now.Add(10 * time.Second)))
-		s, err := Open(dir, conf)
-		must(t, err)
-		f(t, s)
-	})
-}
 
 // TestScopes: a reply is stale once something in its scope has changed, and one that is made
 // of it, too.
 func TestScopes(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/x": "x"})
-	s := start(t, dir, Config{})
+	s := Start(t, dir, Config{})
 	for of := range scopes {
 		for changed := range scopes {
 			v := s.View(t.Context())
@@ -71,7 +46,7 @@ func TestScopes(t *testing.T) {
 func TestEventIsLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"x": "x", "other/y": "y"})
-	aged(t, dir, Config{}, func(t *testing.T, s *Site) {
+	Aged(t, dir, Config{}, func(t *testing.T, s *Site) {
 		v := s.View(t.Context())
 		_, err := v.ReadFile("x")
 		must(t, err)
@@ -91,28 +66,13 @@ func TestEventIsLookedAt(t *testing.T) {
 	})
 }
 
-func robotsHas(s *Site, line string) func() bool {
-	return func() bool { return strings.Contains(string(s.Now().Robots), line+"\n") }
-}
-
-func robotsLacks(s *Site, line string) func() bool {
-	return func() bool { return !robotsHas(s, line)() }
-}
-
-var write, must, soon = treetest.Write, treetest.Must, treetest.Until
-
-func canOpen(s *Site, name string) error {
-	_, err := s.View(context.Background()).ReadFile(name)
-	return err
-}
-
 // A listing that shows an annotation which the policy does not know, or lacks one that it
 // knows, is news, though no event and no round has found it yet.
 func TestAnnotationOfWhatIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a/b/x": "x", "c/x": "x", "known/.robots": "Disallow: /y\n",
 		"known/y": "y", "gone/.robots": "Disallow: /z\n"})
-	s := start(t, dir, Config{Watch: WatchOff})
+	s := Start(t, dir, Config{Watch: WatchOff})
 	write(t, dir, map[string]string{"a/b/.robots": "Disallow: /x\n", "c/y": "y"})
 	must(t, os.Remove(filepath.Join(dir, "gone/.robots")))
 	for _, row := range []struct {
@@ -131,7 +91,7 @@ func TestAnnotationOfWhatIsAskedFor(t *testing.T) {
 func TestWhatIsLeftOutIsAskedForAgain(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"slow/x": "x", "d/x": "x"})
-	aged(t, dir, Config{FileTimeout: 100 * time.Millisecond}, func(t *testing.T, s *Site) {
+	Aged(t, dir, Config{FileTimeout: 100 * time.Millisecond}, func(t *testing.T, s *Site) {
 		answers := make(chan struct{})
 		defer close(answers)
 		seam(s, func(name string) error {
@@ -181,7 +141,7 @@ func TestUsersWithSkelAlone(t *testing.T) {
 	s, err := Open(t.TempDir(), conf)
 	must(t, err)
 	s.users.skel = map[string][]byte{"index.txt": []byte("hello\n")}
-	running(t, s)
+	Running(t, s)
 	for range 20 { // in any order
 		var got []string
 		for _, u := range s.View(t.Context()).Users() {
@@ -191,13 +151,4 @@ func TestUsersWithSkelAlone(t *testing.T) {
 			t.Errorf("those with a tree of their own: %q", got)
 		}
 	}
-}
-
-// start opens a site with a Config and runs it until the test ends.
-func start(t testing.TB, dir string, conf Config) *Site {
-	t.Helper()
-	s, err := Open(dir, conf)
-	must(t, err)
-	running(t, s)
-	return s
 }

@@ -12,8 +12,10 @@ import (
 // TestAliases: every selector of an alias works; robots are told to read the real name where
 // the name above it, or below, says something.
 func TestAliases(t *testing.T) {
-	dir, pub := t.TempDir(), t.TempDir()
+	dir, pub, twice := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, pub, map[string]string{"p.txt": "p"})
+	write(t, twice, map[string]string{"d/x.txt": "x", "d/.robots": "Disallow: /y.txt\n",
+		"abs": "-> " + twice + "/d"})
 	write(t, dir, map[string]string{
 		".robots": "Disallow: /phlog/drafts/\n", "phlog/2026-01-03.txt": "three",
 		"phlog/drafts/x.txt": "x",
@@ -29,7 +31,8 @@ func TestAliases(t *testing.T) {
 		"hang": "-> free/later", "turn": "-> on/it", "on/it": "-> ../free", "on/new": "-> ../secret",
 		".data/d.txt": "d", "d2.txt": "-> .data/d.txt", "d1.txt": "-> .data/d.txt",
 	})
-	s := start(t, dir, site.Config{Mounts: map[string]string{"pub": pub, "news": dir + "/phlog"}})
+	s := start(t, dir, site.Config{Mounts: map[string]string{"pub": pub, "one": twice,
+		"two": twice, "news": dir + "/phlog"}})
 	snap := s.Now()
 	for name, want := range map[string]struct {
 		real string
@@ -46,6 +49,10 @@ func TestAliases(t *testing.T) {
 		"sub/way/x.txt":           {"phlog/drafts/x.txt", false},
 		"also/f.txt":              {"free/f.txt", true},
 		"mirror/p.txt":            {"pub/p.txt", true},
+		"one/d/x.txt":             {"one/d/x.txt", true},
+		"one/abs/x.txt":           {"one/d/x.txt", false},
+		"two/d/x.txt":             {"one/d/x.txt", false},
+		"two/abs/x.txt":           {"one/d/x.txt", false},
 		"b/yes.txt":               {"b/yes.txt", true},
 		"b/no.txt":                {"b/no.txt", false},
 		"z/yes.txt":               {"b/yes.txt", false},

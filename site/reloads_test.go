@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/treetest"
 	"github.com/gophd/gophd/site"
 )
 
@@ -14,46 +15,28 @@ import (
 // gone, and when it is back.
 func TestReloadTellsWhatFails(t *testing.T) {
 	dir := t.TempDir() + "/root"
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	told := make(chan site.Reload, 100)
 	s, err := site.Open(dir, site.Config{Watch: site.WatchOff, Reloaded: func(r site.Reload) { told <- r }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s.Ready(t.Context(), 0) {
 		t.Error("ready before it runs")
 	}
-	go func() { _ = s.Run(t.Context()) }()
+	treetest.Run(t, s.Run)
 	if !s.Ready(t.Context(), time.Hour) {
 		t.Error("never ready")
 	}
-	next := func() site.Reload {
-		t.Helper()
-		select {
-		case r := <-told:
-			return r
-		case <-time.After(2 * time.Minute):
-			t.Fatal("nobody is told")
-			return site.Reload{}
+	away := dir + ".away"
+	for _, step := range []struct {
+		from, to string
+		want     error
+	}{{dir, dir, nil}, {dir, away, fs.ErrNotExist}, {away, dir, nil}} {
+		if step.from != step.to {
+			must(t, os.Rename(step.from, step.to))
+			s.Reload()
 		}
-	}
-	if r := next(); r.Err != nil || !r.Everything {
-		t.Errorf("the first: %+v", r)
-	}
-	if err := os.Rename(dir, dir+".away"); err != nil {
-		t.Fatal(err)
-	}
-	s.Reload()
-	if r := next(); !errors.Is(r.Err, fs.ErrNotExist) || !r.Everything {
-		t.Errorf("with the root gone: %+v", r)
-	}
-	if err := os.Rename(dir+".away", dir); err != nil {
-		t.Fatal(err)
-	}
-	s.Reload()
-	if r := next(); r.Err != nil || !r.Everything {
-		t.Errorf("with the root back: %+v", r)
+		if r := <-told; !errors.Is(r.Err, step.want) || !r.Everything {
+			t.Errorf("%s to %s: %+v", step.from, step.to, r)
+		}
 	}
 }

@@ -17,45 +17,30 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-var write, must, soon = treetest.Write, treetest.Must, treetest.Until
+var (
+	write, must, soon      = treetest.Write, treetest.Must, treetest.Until
+	start, running, aged   = site.Start, site.Running, site.Aged
+	canOpen                = site.CanOpen
+	robotsHas, robotsLacks = site.RobotsHas, site.RobotsLacks
+)
 
 func lookup(s *site.Site, name string) (*site.Resource, error) {
 	return s.View(context.Background()).Lookup(name)
 }
 
-func canOpen(s *site.Site, name string) error {
-	f, err := lookup(s, name)
-	if err == nil {
-		err = f.Close()
-	}
-	return err
-}
-
-// running runs an opened site.
-func running(t testing.TB, s *site.Site) {
-	t.Helper()
-	treetest.Run(t, s.Run)
-	_, err := s.Snapshot(t.Context())
-	must(t, err)
-}
-
-// start opens a site with a Config and runs it until the test ends.
-func start(t testing.TB, dir string, conf site.Config) *site.Site {
-	t.Helper()
-	s, err := site.Open(dir, conf)
-	must(t, err)
-	running(t, s)
-	return s
-}
-
 func content(s *site.Site, name string) string {
-	f, err := lookup(s, name)
+	return shown(s.View(context.Background()), name)
+}
+
+// shown is what a View shows under a name; "error" is any error.
+func shown(v *site.View, name string) string {
+	f, err := v.Lookup(name)
 	if err != nil {
-		return "error: " + err.Error()
+		return "error"
 	}
 	defer func() { _ = f.Close() }()
 	if f.Info.IsDir() {
-		list, err := s.View(context.Background()).ReadDir(name)
+		list, err := v.ReadDir(name)
 		var names []string
 		for _, e := range list {
 			names = append(names, e.Name())
@@ -68,15 +53,11 @@ func content(s *site.Site, name string) string {
 	return string(b[:n])
 }
 
-// shows checks what names show; "error" is any error.
+// shows checks what names show.
 func shows(t *testing.T, s *site.Site, names map[string]string) {
 	t.Helper()
 	for name, want := range names {
-		got := content(s, name)
-		if want == "error" {
-			got, _, _ = strings.Cut(got, ": ")
-		}
-		if got != want {
+		if got := content(s, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 		if f, ok := s.View(t.Context()).Ready(name, 0); ok && want == "error" {
@@ -97,14 +78,6 @@ func says(t *testing.T, s *site.Site, lines ...string) {
 
 func denies(s *site.Site, text string) bool {
 	return strings.Contains(string(s.Now().Robots), text)
-}
-
-func robotsHas(s *site.Site, line string) func() bool {
-	return func() bool { return strings.Contains(string(s.Now().Robots), line+"\n") }
-}
-
-func robotsLacks(s *site.Site, line string) func() bool {
-	return func() bool { return !robotsHas(s, line)() }
 }
 
 func TestHiddenAndControlNamesAreNotThere(t *testing.T) {
