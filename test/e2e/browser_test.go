@@ -49,7 +49,7 @@ func TestBrowser(t *testing.T) {
 		strings.Repeat("| a column ", 12)+"|\n"+strings.Repeat("|---", 12)+"|\n"+
 			strings.Repeat("| several words ", 12)+"|\n")
 	d := serve(t, dir, "-http", "view", "-search", "-status", "127.0.0.1", "-max-conns-per-ip", "0")
-	if out, err := walker(t, "http://"+d.addr+"/", os.Getenv("TEST_GOPHD_SCREENSHOTS"),
+	if out, err := walker(t, "http://"+d.Addr+"/", os.Getenv("TEST_GOPHD_SCREENSHOTS"),
 		"/server-status", "/search?q=wide+herons", "/phlog/table.md").CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
@@ -79,7 +79,7 @@ func TestBrowserHostile(t *testing.T) {
 	d := serve(t, dir, "-http", "view", "-search", "-max-conns-per-ip", "0")
 	for _, path := range []string{"/", "/search?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
 		"/%3Cscript%3Ealert(1)%3C/script%3E"} {
-		cmd := walker(t, "http://"+d.addr+path)
+		cmd := walker(t, "http://"+d.Addr+path)
 		cmd.Env = append(os.Environ(), "DEAD_LINKS=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v:\n%s", path, err, out)

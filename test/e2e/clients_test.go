@@ -26,7 +26,7 @@ func content(t *testing.T) *daemon {
 // items returns the items of a menu as it is sent.
 func (d *daemon) items(selector string) []menu.Item {
 	d.t.Helper()
-	body, ended := strings.CutSuffix(d.ask(selector), "\r\n.\r\n")
+	body, ended := strings.CutSuffix(d.Ask(selector), "\r\n.\r\n")
 	if !ended {
 		d.t.Fatalf("the menu of %q does not end with a dot", selector)
 	}
@@ -168,11 +168,11 @@ func TestWalk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shown := output(t, "", append(c.text, c.follow(t, d, text))...)
 			if got, want := lines(shown),
-				lines(d.ask(text.goal().Selector)); !slices.Equal(got, want) {
+				lines(d.Ask(text.goal().Selector)); !slices.Equal(got, want) {
 				t.Errorf("the text is shown as %q, want %q", got, want)
 			}
 			if got := output(t, "", append(c.bytes,
-				c.follow(t, d, image))...); got != d.ask(image.goal().Selector) {
+				c.follow(t, d, image))...); got != d.Ask(image.goal().Selector) {
 				t.Errorf("the image has %d bytes and is not what is sent", len(got))
 			}
 			shown = output(t, "", append(c.menu, c.follow(t, d, plain))...)
@@ -185,7 +185,7 @@ func TestWalk(t *testing.T) {
 // what is in it.
 func (c client) follow(t *testing.T, d *daemon, way walk) string {
 	t.Helper()
-	url, at := "gopher://"+d.addr+"/", ""
+	url, at := "gopher://"+d.Addr+"/", ""
 	for _, it := range way {
 		shown := output(t, "", append(c.menu, url)...)
 		d.compare(t, shown, at)
@@ -211,48 +211,21 @@ func (d *daemon) compare(t *testing.T, shown, selector string) {
 	}
 }
 
-// TestNetcat asks as the README says.
-func TestNetcat(t *testing.T) {
-	d := content(t)
-	host, port, _ := strings.Cut(d.addr, ":")
-	want := d.ask("robots.txt")
-	if !strings.Contains(want, "\nUser-agent: ") {
-		t.Fatalf("robots.txt begins with %.20q", want)
-	}
-	for name, tt := range map[string]struct {
-		stdin string
-		flags []string
-	}{
-		"CRLF":            {stdin: "robots.txt\r\n"},
-		"LF, fallback":    {stdin: "0/robots.txt\n"},
-		"CR":              {stdin: "/robots.txt\r"},
-		"no line end":     {stdin: "robots.txt", flags: []string{"-N"}},
-		"more than asked": {stdin: "robots.txt\nand more\nand more\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := output(t, tt.stdin,
-				append(append([]string{"nc"}, tt.flags...), host, port)...); got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
-		})
-	}
-}
-
 // TestVF1 walks in one session, by the numbers that the client shows.
 func TestVF1(t *testing.T) {
 	d := content(t)
 	text, image := d.find(isText), d.find(isImage)
 	copied := filepath.Join(t.TempDir(), "image")
 	session := fmt.Sprintf("go gopher://%s/\n%scat\ngo gopher://%[1]s/\n%[3]ssave %s\nquit\n",
-		d.addr, d.numbers(text), d.numbers(image), copied)
+		d.Addr, d.numbers(text), d.numbers(image), copied)
 	shown := output(t, session, "vf1")
 	d.compare(t, shown, "")
-	want := strings.Join(lines(d.ask(text.goal().Selector)), "\n")
+	want := strings.Join(lines(d.Ask(text.goal().Selector)), "\n")
 	if !strings.Contains(strings.Join(lines(shown), "\n"), want) {
 		t.Errorf("the text %s is not in what is shown:\n%s", text.goal().Selector, shown)
 	}
 	got, err := os.ReadFile(copied)
-	if err != nil || string(got) != d.ask(image.goal().Selector) {
+	if err != nil || string(got) != d.Ask(image.goal().Selector) {
 		t.Errorf("the image has %d bytes (%v) and is not what is sent:\n%s", len(got), err, shown)
 	}
 }

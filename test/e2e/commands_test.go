@@ -1,4 +1,4 @@
-package e2e
+package e2e_test
 
 import (
 	"os"
@@ -58,16 +58,6 @@ func TestCommandIsTyped(t *testing.T) {
 			if i >= len(got) || got[i] != want {
 				t.Errorf("%s reads %q as %q", shell, want, got[min(i, len(got)-1)])
 			}
-		}
-	}
-}
-
-// TestCommandDividesNames: a name is no option.
-func TestCommandDividesNames(t *testing.T) {
-	for _, name := range words {
-		line := diag.Command("rm", "-f", "--", name)
-		if got := strings.Contains(line, " -- "); got != strings.HasPrefix(name, "-") {
-			t.Errorf("%s", line)
 		}
 	}
 }

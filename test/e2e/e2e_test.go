@@ -6,8 +6,6 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -38,34 +36,22 @@ var until = treetest.Until
 // daemon is a gophd that serves, and is asked by clients of all kinds.
 type daemon struct {
 	*harness.Daemon
-	t     *testing.T
-	addr  string
-	first string // the first reply, which is to robots.txt
+	t *testing.T
 }
 
 // serve starts gophd on a free port, and ends it with the test; it must end as
 // it should.
 func serve(t *testing.T, root string, flags ...string) *daemon {
 	t.Helper()
-	return serveUnder(t, nil, root, flags...)
-}
-
-// serveUnder starts gophd by way of another program.
-func serveUnder(t *testing.T, words []string, root string, flags ...string) *daemon {
-	t.Helper()
-	words = append(words[:len(words):len(words)], harness.Program(t), "-root", root, "-listen",
-		"127.0.0.1:0", "-log-format", "json", "-drain", "100ms")
 	if !slices.Contains(flags, "-host") {
-		words = append(words, "-host", "127.0.0.1")
+		flags = append(flags, "-host", "127.0.0.1")
 	}
-	words = append(words, flags...)
-	d := &daemon{Daemon: harness.StartCmd(t, exec.Command(words[0], words[1:]...)), t: t}
-	d.addr = d.Addr
+	d := harness.Start(t, append(flags, "-root", root, "-drain", "100ms")...)
 	t.Cleanup(d.Stop)
-	if d.first = d.ask("robots.txt"); d.first == "" {
+	if d.Ask("robots.txt") == "" {
 		t.Fatal("robots.txt is empty")
 	}
-	return d
+	return &daemon{d, t}
 }
 
 // serveFronts starts a gophd that serves all protocols, and returns their addresses.
@@ -74,35 +60,6 @@ func serveFronts(t *testing.T, root string, flags ...string) (harness.Fronts, *h
 	at, all := harness.AllFronts(t, t.TempDir())
 	d := harness.Start(t, append(append(all, "-root", root, "-host", "127.0.0.1"), flags...)...)
 	return at, d
-}
-
-// begin sends text, and lets the caller read the reply.
-func (d *daemon) begin(text string) *net.TCPConn {
-	d.t.Helper()
-	c, err := net.Dial("tcp", d.addr)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(2 * harness.Timeout)); err != nil {
-		d.t.Fatal(err)
-	}
-	if _, err := io.WriteString(c, text); err != nil {
-		d.t.Fatal(err)
-	}
-	return c.(*net.TCPConn)
-}
-
-// ask returns the whole reply to a selector.
-func (d *daemon) ask(selector string) string {
-	d.t.Helper()
-	c := d.begin(selector + "\r\n")
-	reply, err := io.ReadAll(c)
-	_ = c.Close()
-	if err != nil {
-		d.t.Errorf("asking %q: %v", selector, err)
-	}
-	return string(reply)
 }
 
 // tree makes files below a new directory, as treetest.Write does, and returns it.

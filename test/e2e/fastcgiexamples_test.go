@@ -50,7 +50,7 @@ func TestFastCGIExamples(t *testing.T) {
 			info + ".\r\n",
 		"/broken.dcgi": "3The program failed" + info + ".\r\n",
 	} {
-		if got := d.ask(sel); got != want {
+		if got := d.Ask(sel); got != want {
 			t.Errorf("%q: %q, want %q", sel, got, want)
 		}
 	}
@@ -59,15 +59,15 @@ func TestFastCGIExamples(t *testing.T) {
 	for _, socket := range sockets {
 		must(t, os.Chmod(socket, 0o666))
 	}
-	if got := d.ask("/now/"); !strings.Contains(got, "UTC at h.example, which runs gophd/") ||
+	if got := d.Ask("/now/"); !strings.Contains(got, "UTC at h.example, which runs gophd/") ||
 		!strings.Contains(got, "iYou come from 127.0.0.1.\t") ||
 		!strings.Contains(got, "1Back\t/\th.example\t70\r\n") {
 		t.Errorf("the shell's: %q", got)
 	}
-	if got := d.ask("/cgi-bin/guestbook"); got != "The guestbook is empty.\r\n" {
+	if got := d.Ask("/cgi-bin/guestbook"); got != "The guestbook is empty.\r\n" {
 		t.Errorf("Python's: %q", got)
 	}
-	if got := d.ask("/cgi-bin/guestbook\tgood day; $(id)"); !strings.HasSuffix(got,
+	if got := d.Ask("/cgi-bin/guestbook\tgood day; $(id)"); !strings.HasSuffix(got,
 		"good day; $(id)\r\n") {
 		t.Errorf("Python's, with an entry: %q", got)
 	}

@@ -41,11 +41,11 @@ func TestFeedIsValid(t *testing.T) {
 		return cmd.CombinedOutput()
 	}
 	for _, sel := range []string{"/phlog/feed.xml", "vile/feed.xml", "/feed.xml"} {
-		if out, err := valid(d.ask(sel)); err != nil {
-			t.Errorf("%s: %v: %s\n%s", sel, err, out, d.ask(sel))
+		if out, err := valid(d.Ask(sel)); err != nil {
+			t.Errorf("%s: %v: %s\n%s", sel, err, out, d.Ask(sel))
 		}
 	}
-	feed := d.ask("/phlog/feed.xml")
+	feed := d.Ask("/phlog/feed.xml")
 	if strings.Contains(feed, "draft") {
 		t.Errorf("what robots may not have is in %s", feed)
 	}
@@ -55,7 +55,7 @@ func TestFeedIsValid(t *testing.T) {
 			t.Errorf("%q for %q is taken for valid", bad, old)
 		}
 	}
-	if got := d.ask("/none/feed.xml"); !strings.HasPrefix(got, "3") {
+	if got := d.Ask("/none/feed.xml"); !strings.HasPrefix(got, "3") {
 		t.Errorf("a directory without dated texts has the feed %q", got)
 	}
 }
@@ -63,11 +63,11 @@ func TestFeedIsValid(t *testing.T) {
 func TestFeedInSfeed(t *testing.T) {
 	d, _ := phlog(t)
 	cmd := exec.Command(harness.Tool(t, "sfeed"))
-	cmd.Stdin = strings.NewReader(d.ask("/phlog/feed.xml"))
+	cmd.Stdin = strings.NewReader(d.Ask("/phlog/feed.xml"))
 	out, err := cmd.Output()
 	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	want := "1767312000\tThe second\tgopher://" + d.addr +
+	want := "1767312000\tThe second\tgopher://" + d.Addr +
 		"/0/phlog/2026-01-02-second.txt\t<pre>\\nThe second\\n</pre>\thtml\ttag:"
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
 		t.Errorf("sfeed read %q, want %q first", out, want)
@@ -82,7 +82,7 @@ func TestFeedInNewsboat(t *testing.T) {
 	urls, config, cache := filepath.Join(dir, "urls"), filepath.Join(dir, "config"),
 		filepath.Join(dir, "cache.db")
 	must(t, os.WriteFile(urls,
-		[]byte("\"exec:"+curl+" -s gopher://"+d.addr+"/0/phlog/feed.xml\"\n"), 0o600))
+		[]byte("\"exec:"+curl+" -s gopher://"+d.Addr+"/0/phlog/feed.xml\"\n"), 0o600))
 	must(t, os.WriteFile(config, nil, 0o600))
 	cmd := exec.Command(harness.Tool(t, "newsboat"), "-u", urls, "-c", cache, "-C", config,
 		"-x", "reload")
@@ -93,7 +93,7 @@ func TestFeedInNewsboat(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, want := range []string{"The second", "<pre>\nThe second\n</pre>", "The first & <best>",
-		"gopher://" + d.addr + "/0/phlog/2026-01-02-second.txt"} {
+		"gopher://" + d.Addr + "/0/phlog/2026-01-02-second.txt"} {
 		if !bytes.Contains(read, []byte(want)) {
 			t.Errorf("%q is not in newsboat's cache: %s", want, out)
 		}

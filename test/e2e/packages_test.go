@@ -398,23 +398,6 @@ func TestPackageLife(t *testing.T) {
 	}
 }
 
-// TestPackageUnits lets systemd judge the units as they are installed.
-func TestPackageUnits(t *testing.T) {
-	need(t, "systemd-analyze", "dpkg-deb")
-	dir := t.TempDir()
-	run(t, dir, "dpkg-deb", "-x", packageFile(t, "*_amd64.deb"), ".")
-	units := filepath.Join(dir, "lib/systemd/system")
-	service := filepath.Join(units, "gophd.service")
-	text, err := os.ReadFile(service)
-	if err != nil || !bytes.Contains(text, []byte("ExecStart=/usr/bin/gophd\n")) {
-		t.Fatalf("the unit does not start /usr/bin/gophd: %v\n%s", err, text)
-	}
-	text = bytes.ReplaceAll(text, []byte("=/usr/bin/gophd\n"),
-		[]byte("="+filepath.Join(dir, "usr/bin/gophd")+"\n"))
-	must(t, os.WriteFile(service, text, 0o644))
-	run(t, units, "systemd-analyze", "verify", "--man=no", "./gophd.service", "./gophd.socket")
-}
-
 // TestInstallNeedsNoGo: make install copies what is there, and says what to do if
 // it is not.
 func TestInstallNeedsNoGo(t *testing.T) {

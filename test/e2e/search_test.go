@@ -22,9 +22,9 @@ func searched(t *testing.T) (*daemon, string) {
 func TestSearchWithClients(t *testing.T) {
 	d, _ := searched(t)
 	for _, client := range [][]string{
-		{"curl", "-s", "gopher://" + d.addr + "/7/search%09second"},
-		{"lynx", "-dump", "gopher://" + d.addr + "/7/search?second"},
-		{"w3m", "-dump", "gopher://" + d.addr + "/7/search?second"},
+		{"curl", "-s", "gopher://" + d.Addr + "/7/search%09second"},
+		{"lynx", "-dump", "gopher://" + d.Addr + "/7/search?second"},
+		{"w3m", "-dump", "gopher://" + d.Addr + "/7/search?second"},
 	} {
 		cmd := exec.Command(harness.Tool(t, client[0]), client[1:]...)
 		cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir(), "TERM=dumb")
@@ -41,7 +41,7 @@ func TestSearchWithClients(t *testing.T) {
 func TestSearchWithUMN(t *testing.T) {
 	harness.Tool(t, "gopher")
 	d, _ := searched(t)
-	host, port, err := net.SplitHostPort(d.addr)
+	host, port, err := net.SplitHostPort(d.Addr)
 	must(t, err)
 	screen := onTerminal(t, "stty rows 60 cols 100; exec gopher -T 7 -p /search -t Search "+host+
 		" "+port, []reaction{

@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -156,87 +155,4 @@ func TestFinger(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestGeminiDiagnostics makes the checks of gemini-diagnostics 1.0.0 by their names.
-// IPv6Address is left out, since not every machine has IPv6. RequestMissingCR wants no
-// answer; gophd answers 59. All tests of servers are ConcurrentConnections.
-func TestGeminiDiagnostics(t *testing.T) {
-	at, _ := serveFronts(t, "../../content", "-max-conns-per-ip", "0")
-	addr := at["gemini"]
-	host, port, _ := net.SplitHostPort(addr)
-	url := "gemini://" + addr
-	for name, check := range map[string]struct{ request, want string }{
-		"HomepageNoRedirect": {url + "/\r\n", "20 "},
-		"PageNotFound":       {url + "/09pdsakjo73hjn12id78\r\n", "51 "},
-		"RequestMissingCR":   {url + "/\n", "59 "},
-		"URLIncludePort":     {"gemini://" + host + ":" + port + "/\r\n", "20 "},
-		"URLSchemeMissing":   {"//" + addr + "/\r\n", "59 "},
-		"URLByIPAddress":     {"gemini://127.0.0.1:" + port + "/\r\n", "20 "},
-		"URLInvalidUTF8Byte": {url + "/\xdc\r\n", "59 "},
-		"URLMaxSize":         {url + "/" + strings.Repeat("0", 1023-len(url)) + "\r\n", "51 "},
-		"URLAboveMaxSize":    {url + "/" + strings.Repeat("0", 1024-len(url)) + "\r\n", "59 "},
-		"URLWrongPort":       {"gemini://" + host + ":443/\r\n", "53 "},
-		"URLWrongHost":       {"gemini://wikipedia.org/\r\n", "53 "},
-		"URLSchemeHTTP":      {"http://" + addr + "/\r\n", "53 "},
-		"URLSchemeHTTPS":     {"https://" + addr + "/\r\n", "53 "},
-		"URLSchemeGopher":    {"gopher://" + addr + "/\r\n", "53 "},
-		"URLEmpty":           {"\r\n", "59 "},
-		"URLRelative":        {"/\r\n", "59 "},
-		"URLInvalid":         {"Hello Gemini!\r\n", "59 "},
-		"URLDotEscape":       {url + "/../../\r\n", "5"},
-	} {
-		header, body, err := gemini(addr, check.request)
-		if !strings.HasPrefix(header, check.want) || err != nil ||
-			check.want != "20 " && body != "" {
-			t.Errorf("%s: %q, %.40q, %v", name, header, body, err)
-		}
-	}
-	// ResponseFormat: one blank, one kind of line end.
-	header, body, err := gemini(addr, url+"/\r\n")
-	if !strings.HasPrefix(header, "20 text/gemini;") || body == "" ||
-		strings.Contains(body, "\r") || !strings.HasSuffix(body, "\n") {
-		t.Errorf("ResponseFormat: %q, %q", header, body)
-	}
-	if err != nil {
-		t.Errorf("TLSCloseNotify: %v", err)
-	}
-	// TLSVersion, TLSClaims, TLSVerified: a recent version, a certificate that holds now, of
-	// this host, signed by itself.
-	conn, err := tls.Dial("tcp", addr, harness.AnyCert(host))
-	must(t, err)
-	state := conn.ConnectionState()
-	cert := state.PeerCertificates[0]
-	if state.Version < tls.VersionTLS12 || time.Now().Before(cert.NotBefore) ||
-		time.Now().After(cert.NotAfter) || cert.VerifyHostname(host) != nil ||
-		cert.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate,
-			cert.Signature) != nil {
-		t.Errorf("the certificate: %v", cert)
-	}
-	must(t, conn.Close())
-	if _, err := tls.Dial("tcp", addr, &tls.Config{ServerName: host}); !errors.As(err,
-		new(x509.UnknownAuthorityError)) && !errors.As(err,
-		new(*tls.CertificateVerificationError)) {
-		t.Errorf("TLSVerified: %v", err)
-	}
-	// TLSRequired: no TLS, no answer.
-	if reply, _ := harness.Exchange("", addr, url+"/", nil); len(reply) > 0 {
-		t.Errorf("TLSRequired: %q", reply)
-	}
-}
-
-// gemini sends a request and returns the header and the body.
-func gemini(addr, request string) (header, body string, err error) {
-	conn, err := tls.Dial("tcp", addr, harness.AnyCert("127.0.0.1"))
-	if err != nil {
-		return "", "", err
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(harness.Timeout))
-	if _, err := io.WriteString(conn, request); err != nil {
-		return "", "", err
-	}
-	reply, err := io.ReadAll(conn) // an error without close_notify
-	header, body, _ = strings.Cut(string(reply), "\r\n")
-	return header, body, err
 }

@@ -65,7 +65,7 @@ func TestLogOnTerminal(t *testing.T) {
 func TestGetOnTerminal(t *testing.T) {
 	evil := "one\x1b[2Jtwo\x9b\u009b\u202e\nthree\n"
 	d := serve(t, tree(t, map[string]string{"evil.txt": evil}))
-	url := "gopher://" + d.addr + "/0/evil.txt"
+	url := "gopher://" + d.Addr + "/0/evil.txt"
 	s := harness.OnScreen(t, exec.Command(harness.Program(t), "get", url))
 	if !eventually(func() bool {
 		return strings.Contains(s.String(), "three")

@@ -19,7 +19,7 @@ import (
 func TestUMN(t *testing.T) {
 	harness.Tool(t, "gopher")
 	d := content(t)
-	host, port, err := net.SplitHostPort(d.addr)
+	host, port, err := net.SplitHostPort(d.Addr)
 	must(t, err)
 	screen := onTerminal(t, "stty rows 100 cols 150; exec gopher "+host+" "+port, []reaction{
 		{"Press RETURN", "\r"}, {"Page: 1/1", "q"}, {"Really quit", "y"},

@@ -98,7 +98,7 @@ func TestUsersAsOnAPubnix(t *testing.T) {
 	if got := links(d.Ask("/")); !slices.Equal(got, []string{"/~gophdann/", "/~gophdbob/"}) {
 		t.Errorf("the list of users links %q", got)
 	}
-	if got := d.ask("robots.txt"); !strings.Contains(got, "Disallow: /~gophdann/phlog") {
+	if got := d.Ask("robots.txt"); !strings.Contains(got, "Disallow: /~gophdann/phlog") {
 		t.Errorf("robots.txt: %q", got)
 	}
 
@@ -109,7 +109,7 @@ func TestUsersAsOnAPubnix(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dan, ".robots"), []byte("Disallow: /late/\n"), 0o644))
 	must(t, exec.Command("chown", "-R", "gophddan:", dan).Run())
 	d.Until("a new user's annotation", func() bool {
-		return strings.Contains(d.ask("robots.txt"), "/~gophddan/late")
+		return strings.Contains(d.Ask("robots.txt"), "/~gophddan/late")
 	})
 }
 
