@@ -3,6 +3,7 @@ package fastcgi
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // Records, as the FastCGI Specification 1.0, section 3.3, has them: eight bytes
@@ -36,12 +37,8 @@ func appendRecord(b []byte, t recordType, content []byte) []byte {
 // appendStream appends a stream: its content in records, and an empty one, which
 // ends it.
 func appendStream(b []byte, t recordType, content []byte) []byte {
-	for len(content) > maxContent {
-		b = appendRecord(b, t, content[:maxContent])
-		content = content[maxContent:]
-	}
-	if len(content) > 0 {
-		b = appendRecord(b, t, content)
+	for part := range slices.Chunk(content, maxContent) {
+		b = appendRecord(b, t, part)
 	}
 	return appendRecord(b, t, nil)
 }

@@ -70,11 +70,7 @@ func (r Results) find(w []byte) (found uint64) {
 // outer blanks.
 func plain(line string, at int) string {
 	if at > maxLine/2 {
-		at -= maxLine / 4
-		for !utf8.RuneStart(line[at]) {
-			at++
-		}
-		line = line[at:]
+		line = line[at-maxLine/4:] // the rest of a character becomes blanks
 	}
 	var b strings.Builder
 	for _, r := range line {
@@ -90,9 +86,5 @@ func plain(line string, at int) string {
 	if len(line) <= maxLine {
 		return line
 	}
-	end := maxLine
-	for !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return line[:end] + "..."
+	return strings.ToValidUTF8(line[:maxLine], "") + "..."
 }

@@ -220,7 +220,7 @@ func DirName(dir string) string {
 
 // parentOf returns the directory of a name, or "" for the root and for a directory's own text.
 func parentOf(name string) string {
-	if name == "." || strings.HasSuffix(name, "/") {
+	if strings.HasSuffix(name, "/") {
 		return ""
 	}
 	return path.Dir(name)

@@ -122,8 +122,7 @@ func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
 		if _, isDir, err := look(q.View, "~"+user); user == "" || !isDir {
 			return nil, cmp.Or(err, error(errNoScript))
 		}
-		top, _, _ := strings.Cut(name, "/")
-		rule.Prefix = "/" + top + strings.TrimPrefix(rule.Prefix, "/~*")
+		rule.Prefix = "/~" + user + strings.TrimPrefix(rule.Prefix, "/~*")
 	}
 	s, err := find(q.View, rule, name)
 	switch {
@@ -235,11 +234,8 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 			return script{}, errNoScript
 		}
 	}
-	first := len(strings.Split(strings.TrimPrefix(rule.Prefix, "/"), "/"))
-	if rule.Suffix != "" {
-		first = 1
-	}
-	for n := first; n <= len(elems); n++ {
+	called := strings.TrimPrefix(rule.Prefix, "/")
+	for n := strings.Count(called, "/") + 1; n <= len(elems); n++ {
 		at := strings.Join(elems[:n], "/")
 		s := script{
 			name:   at,
@@ -261,7 +257,6 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 	if rule.Suffix != "" {
 		return script{}, errNoScript
 	}
-	called := strings.TrimPrefix(rule.Prefix, "/")
 	return script{called: called, info: strings.TrimPrefix(name, called) + last}, nil
 }
 

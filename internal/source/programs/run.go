@@ -212,7 +212,9 @@ func redirect(q *answer.Asked, head fastcgi.Header) (*answer.Value, error) {
 		item.Type, item.Selector = menu.TypeHTML, "URL:"+a.URL
 	} else {
 		item.Selector = "/" + strings.TrimLeft(to.Path, "/")
-		item.Type = cmp.Or(q.Host.ItemType(asking(q.Request, item.Selector)), item.Type)
+		asked := *q.Request
+		asked.RequestLine = selector.RequestLine{Selector: item.Selector}
+		item.Type = cmp.Or(q.Host.ItemType(&asked), item.Type)
 		a.URL = answer.Reference(item.Selector)
 		if to.RawQuery != "" {
 			item.Selector += "?" + to.RawQuery
@@ -229,13 +231,6 @@ func redirect(q *answer.Asked, head fastcgi.Header) (*answer.Value, error) {
 
 // maxLocation is how long a Location may be, in bytes: as a URL of Gemini.
 const maxLocation = 1024
-
-// asking returns a request for another selector.
-func asking(r *server.Request, sel string) *server.Request {
-	other := *r
-	other.RequestLine = selector.RequestLine{Selector: sel}
-	return &other
-}
 
 // places is how many requests to a socket there are at once.
 const places = 16
