@@ -260,13 +260,16 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for dir, names := range next.Changes(s.snap) {
-		if old, dirty := s.dirty[dir]; dirty && (old == nil || names == nil) {
-			names = nil
+	mark := func(dir string, names []string) {
+		old, dirty := s.dirty[dir]
+		if dirty && old == nil || names == nil {
+			s.dirty[dir] = nil
 		} else {
-			names = append(names, old...)
+			s.dirty[dir] = append(names, old...)
 		}
-		s.dirty[dir] = names
+	}
+	for dir, names := range next.Changes(s.snap) {
+		mark(dir, names)
 	}
 	switch {
 	case s.snap == nil:
@@ -276,29 +279,23 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 			return err
 		}
 		for _, dir := range dirs {
-			s.dirty[dir] = nil
+			mark(dir, nil)
 		}
 	case !s.SearchAll:
-		var prefixes []string
-		before, after := answer.Rules(s.snap), answer.Rules(next)
-		for rule := range before {
-			if !after[rule] {
-				prefixes = append(prefixes, rule.Prefix)
+		other := answer.Rules(s.snap) // those of one of the Snapshots only
+		for rule := range answer.Rules(next) {
+			if other[rule] {
+				delete(other, rule)
+			} else {
+				other[rule] = true
 			}
 		}
-		for rule := range after {
-			if !before[rule] {
-				prefixes = append(prefixes, rule.Prefix)
-			}
-		}
+		rules := slices.Collect(maps.Keys(other))
 		for dir, d := range next.Tree.All() {
-			names, all := matching(dir, d, prefixes)
-			old, dirty := s.dirty[dir]
-			switch {
-			case all || dirty && old == nil:
-				s.dirty[dir] = nil
-			case len(names) > 0:
-				s.dirty[dir] = append(names, old...)
+			if names, all := matching(dir, d, rules); all {
+				mark(dir, nil)
+			} else if len(names) > 0 {
+				mark(dir, names)
 			}
 		}
 	}
@@ -306,16 +303,16 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 	return nil
 }
 
-// matching returns the files of a directory whose names begin with one of the prefixes. all
+// matching returns the files of a directory whose names begin with the prefix of a rule. all
 // reports that the whole directory must be compared: its own name may match, or a matching file
 // is part of its menu.
-func matching(dir string, d *site.Dir, prefixes []string) (names []string, all bool) {
-	for _, prefix := range prefixes {
-		rest, below := prefix, true
+func matching(dir string, d *site.Dir, rules []answer.Rule) (names []string, all bool) {
+	for _, rule := range rules {
+		rest, below := rule.Prefix, true
 		if dir != "." {
-			rest, below = strings.CutPrefix(prefix, dir+"/")
+			rest, below = strings.CutPrefix(rest, dir+"/")
 		}
-		if rest == "" || !below && strings.HasPrefix(dir+"/", prefix) {
+		if rest == "" || !below && strings.HasPrefix(dir+"/", rule.Prefix) {
 			return nil, true
 		}
 		if !below || strings.Contains(rest, "/") {
