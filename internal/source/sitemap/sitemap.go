@@ -217,17 +217,16 @@ func (s *Sitemaps) parts(lists []topList) (parts [][]slice) {
 // A stream makes a part piece by piece while it is sent. So a slow client uses the memory of one
 // piece, and no place of the Limiter.
 type stream struct {
-	all   *Sitemaps
-	q     *answer.Asked
-	text  bool
-	left  []slice
-	ended bool
-	rest  []byte // of the current piece
+	all  *Sitemaps
+	q    *answer.Asked
+	text bool
+	left []slice
+	rest []byte // of the current piece
 }
 
 func (r *stream) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
-		if r.ended {
+		if len(r.left) == 0 {
 			return 0, io.EOF
 		}
 		made, err := r.q.Limited(r.piece)
@@ -264,7 +263,6 @@ func (r *stream) piece(q *answer.Asked) (*answer.Value, error) {
 	}
 	if len(r.left) == 0 {
 		w.end("urlset")
-		r.ended = true
 	}
 	return &answer.Value{Class: answer.File, Body: w.b}, nil
 }

@@ -68,7 +68,7 @@ type Searcher struct {
 	snap *site.Snapshot  // from which dirty was last computed; nil before the first
 	done []string        // directories since the last commit
 	away map[string]bool // directories that wait for the index or for a file system to respond
-	slow int             // consecutive updates in which a file system did not respond
+	slow int             // updates in which a file system did not respond, since away was empty
 	lost atomic.Bool     // the index was replaced by an empty one
 
 	mu    sync.Mutex
@@ -231,8 +231,10 @@ func (s *Searcher) update(ctx context.Context) (done bool) {
 			return false
 		}
 	}
-	s.slow++
-	if len(hanging) == 0 {
+	switch {
+	case len(hanging) > 0:
+		s.slow++
+	case len(s.away) == 0:
 		s.slow = 0
 	}
 	s.later(busyRetry, hanging...)

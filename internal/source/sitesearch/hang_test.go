@@ -150,7 +150,10 @@ func TestSlowDiskIsIndexed(t *testing.T) {
 		treetest.Must(t, err)
 		h.until.Store(new(chan struct{}))
 		treetest.Run(t, f.Run)
-		time.Sleep(5 * time.Minute)
+		for range 5 * 60 {
+			time.Sleep(time.Second)
+			f.Reloaded() // something else may have changed
+		}
 		synctest.Wait()
 		if texts, _ := f.Counts(); texts != 3 || !f.complete() {
 			t.Errorf("%d texts; complete: %v", texts, f.complete())
