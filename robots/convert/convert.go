@@ -238,25 +238,21 @@ func size(g robots.Group) int {
 	return n
 }
 
-// usage writes a preference if the dialect has Content-Usage.
+// usage writes a preference if the dialect has Content-Usage, and can say for which path.
 func (c *converter) usage(u robots.Usage) {
-	pattern := u.Pattern
-	if pattern != "" {
-		pattern += " "
-	}
-	switch {
-	case c.to != readers.RFC9309 && c.to != readers.Gopher:
-		c.lost.Warn(u.Line, "USAGE", "the preference %q", pattern+u.Value)
-	case c.from.Dialect == c.to || u.Pattern == "":
-		c.line("Content-Usage", pattern+u.Value)
-	default:
+	said := strings.TrimSpace(u.Pattern + " " + u.Value)
+	written := said
+	known := c.to == readers.RFC9309 || c.to == readers.Gopher
+	if known && c.from.Dialect != c.to && u.Pattern != "" {
 		p, lost := c.pattern(shapeOf(u.Pattern, c.from.Dialect, readers.Version1), false, false)
-		if lost != "" || strings.ContainsAny(p, " \t") || c.escapes(u.Pattern) {
-			c.lost.Warn(u.Line, "USAGE", "the preference %q", pattern+u.Value)
-			return
-		}
-		c.line("Content-Usage", p+" "+u.Value)
+		known = lost == "" && !strings.ContainsAny(p, " \t") && !c.escapes(u.Pattern)
+		written = p + " " + u.Value
 	}
+	if !known {
+		c.lost.Warn(u.Line, "USAGE", "the preference %q", said)
+		return
+	}
+	c.line("Content-Usage", written)
 }
 
 // pattern writes a pattern; lost names what the dialect cannot express.
