@@ -31,41 +31,6 @@ func mixedFile(groups int) []byte {
 	return b.Bytes()
 }
 
-func BenchmarkParse(b *testing.B) {
-	for name, data := range map[string][]byte{"mixed": mixedFile(3000),
-		"literal": literalFile(100_000)} {
-		for _, d := range []Dialect{Gopher, RFC9309} {
-			b.Run(fmt.Sprintf("%s/%s", name, d), func(b *testing.B) {
-				b.SetBytes(int64(len(data)))
-				b.ReportAllocs()
-				for b.Loop() {
-					Parse(d, data)
-				}
-			})
-		}
-	}
-}
-
-// BenchmarkLiteral asks for many selectors, some denied, some not.
-func BenchmarkLiteral(b *testing.B) {
-	for _, n := range []int{10, 1000, 100_000} {
-		f := Parse(RFC9309, literalFile(n))
-		selectors := make([]string, 1024)
-		for i := range selectors {
-			selectors[i] = fmt.Sprintf("/users/u%d/private/notes.txt", i*104729%(2*n))
-		}
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.ReportAllocs()
-			i := 0
-			f.Decide("mybot", "/")
-			for b.Loop() {
-				f.Decide("mybot", selectors[i%len(selectors)])
-				i++
-			}
-		})
-	}
-}
-
 func wildcardFile() []byte {
 	var b bytes.Buffer
 	b.WriteString("User-agent: *\n")
@@ -73,16 +38,6 @@ func wildcardFile() []byte {
 		fmt.Fprintf(&b, "Disallow: /*/area%d/*.html\n", i)
 	}
 	return b.Bytes()
-}
-
-func BenchmarkWildcards(b *testing.B) {
-	f := Parse(RFC9309, wildcardFile())
-	sel := ("/archive/area77x/" + strings.Repeat("chapter-and-verse/", 6))[:95] + ".html"
-	f.Decide("mybot", "/")
-	b.ReportAllocs()
-	for b.Loop() {
-		f.Decide("mybot", sel)
-	}
 }
 
 // hostileFiles are made to be slow to answer.
