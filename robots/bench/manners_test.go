@@ -168,14 +168,6 @@ func TestTenPages(t *testing.T) {
 		list[i] = fmt.Sprintf("http://site.example/page%d", i)
 	}
 	var got atomic.Int64
-	get := func(c *http.Client, url string) {
-		if resp, err := c.Get(url); err == nil {
-			_, err = io.ReadAll(resp.Body)
-			if resp.Body.Close() == nil && err == nil {
-				got.Add(1)
-			}
-		}
-	}
 	visit := func(c *colly.Collector) {
 		c.OnResponse(func(*colly.Response) { got.Add(1) })
 		for _, url := range list {
@@ -184,19 +176,6 @@ func TestTenPages(t *testing.T) {
 		c.Wait()
 	}
 	for name, walk := range map[string]func(*client.Transport){
-		"http.Client": func(tr *client.Transport) {
-			for _, url := range list {
-				get(&http.Client{Transport: tr}, url)
-			}
-		},
-		"http.Client with a timeout, async": func(tr *client.Transport) {
-			tr.Patient = true
-			var wg sync.WaitGroup
-			for _, url := range list {
-				wg.Go(func() { get(&http.Client{Transport: tr, Timeout: 5 * time.Second}, url) })
-			}
-			wg.Wait()
-		},
 		"colly, Patient": func(tr *client.Transport) {
 			tr.Patient = true
 			c := colly.NewCollector()
