@@ -75,7 +75,7 @@ func (s *former) lex(text string, r *reading) (all []word) {
 		switch {
 		case strings.HasSuffix(w, "\n"):
 			line++
-		case w[0] == '#', w == `\`:
+		case w[0] == '#', w == `\`, w == "-": // an element of a list in YAML
 		case strings.Contains(";&|<>)`", w):
 			all = append(all, word{"", line})
 		default:
@@ -95,8 +95,7 @@ func (s *former) lex(text string, r *reading) (all []word) {
 func readWords(s *former, text string) (r reading) {
 	for i, line := range strings.Split(text, "\n") {
 		if m := listens.FindStringSubmatch(line); m != nil {
-			r.settings = append(r.settings,
-				setting{i + 1, "ListenStream", strings.TrimPrefix(m[1]+":"+m[2], ":")})
+			r.settings = append(r.settings, setting{i + 1, listenStream, m[1] + ":" + m[2]})
 		}
 	}
 	words := s.lex(text, &r)
@@ -108,8 +107,6 @@ func readWords(s *former, text string) (r reading) {
 			w.text, assigned = value, true // OPTIONS=-nu
 		}
 		switch {
-		case w.text == "-": // an element of a list in YAML
-			continue
 		case w.text == "":
 			at = 0
 		case s.isName(w.text):
@@ -156,9 +153,7 @@ func (s *former) option(words []word, i int) (g setting, last int) {
 		n = 1 // most likely its value
 	}
 	for last = i; len(values) < n && last+1 < len(words) && words[last+1].text != ""; last++ {
-		if value := words[last+1].text; value != "-" {
-			values = append(values, value)
-		}
+		values = append(values, words[last+1].text)
 	}
 	return setting{words[i].line, option, strings.Join(values, " ")}, last
 }

@@ -88,19 +88,8 @@ type optionRow struct {
 	without bool
 }
 
-// socketRows are for the socket unit of any server.
-var socketRows = []optionRow{
-	{
-		options: []string{"ListenStream"},
-		value:   "ADDRESS:PORT",
-		flags:   []string{"-listen", "ADDRESS:PORT"},
-	},
-	{
-		options: []string{"ListenStream"},
-		value:   "PORT",
-		flags:   []string{"-listen", ":PORT"},
-	},
-}
+// listenStream is an option of the socket unit of any server; its value is ADDRESS:PORT or :PORT.
+const listenStream = "ListenStream"
 
 var capitals = regexp.MustCompile(`[A-Z]+`)
 
@@ -219,8 +208,13 @@ func (m *move) one(at string, g setting) {
 		m.doubt(at+": "+g.String(), "the value of a variable is not in this file")
 		return
 	}
+	if g.option == listenStream {
+		row := optionRow{flags: []string{"-listen", g.value}}
+		m.matches = append(m.matches, match{row: row})
+		return
+	}
 	named := false
-	for _, r := range slices.Concat(m.server.rows, socketRows) {
+	for _, r := range m.server.rows {
 		if r.without || !slices.Contains(r.options, g.option) {
 			continue
 		}
