@@ -109,8 +109,8 @@ func (c *Settings) outside(o ownFile, trees servedDirs) error {
 type servedDir struct {
 	flag   string // its name, such as "mount"
 	option string // the flag or variable that names it
-	path   string // in servedDirs absolute; of -users a pattern
-	info   os.FileInfo
+	path   string
+	info   os.FileInfo // in servedDirs
 }
 
 // dirs lists the directories of all hosts, and the mounts.
@@ -143,35 +143,18 @@ func (c *Settings) dirs() (all []servedDir) {
 
 type servedDirs []servedDir
 
-// servedDirs lists the directories of all sites: roots, mounts and homes.
-func (c *Settings) servedDirs() servedDirs {
-	all := c.dirs()
-	for i := range all {
-		all[i].path, _ = filepath.Abs(all[i].path)
-		all[i].info, _ = files.Stat(all[i].path)
+// servedDirs lists the directories of all sites that exist: roots, mounts and homes.
+func (c *Settings) servedDirs() (all servedDirs) {
+	dirs := c.dirs()
+	_, users := c.userDirs()
+	for _, path := range users {
+		dirs = append(dirs, servedDir{option: c.option("users"), path: path})
 	}
-	if c.Users == "" {
-		return all
-	}
-	homes, links := c.userDirs()
-	real, err := files.RealPath(homes)
-	for _, pattern := range c.userPatterns() {
-		_, below, _ := strings.Cut(pattern, "/*")
-		all = append(all, servedDir{option: c.option("users"), path: pattern})
-		if err == nil {
-			all = append(all, servedDir{
-				option: c.option("users"),
-				path:   filepath.Join(real, "*") + below,
-			})
+	for _, dir := range dirs {
+		if info, err := files.Stat(dir.path); err == nil {
+			dir.info = info
+			all = append(all, dir)
 		}
-	}
-	for _, dir := range links {
-		info, _ := files.Stat(dir)
-		all = append(all, servedDir{
-			option: c.option("users"),
-			path:   dir,
-			info:   info,
-		})
 	}
 	return all
 }
@@ -184,9 +167,7 @@ func (s servedDirs) holding(path string) string {
 		for at := start; ; at = filepath.Dir(at) {
 			info, _ := files.Stat(at)
 			for _, dir := range s {
-				matches, _ := filepath.Match(dir.path, at)
-				if at == dir.path || matches ||
-					info != nil && dir.info != nil && os.SameFile(info, dir.info) {
+				if info != nil && os.SameFile(info, dir.info) {
 					return dir.option
 				}
 			}

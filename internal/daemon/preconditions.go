@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -447,34 +446,21 @@ func (c *Settings) homesSeen() error {
 	return e
 }
 
-// userDirs returns the directory of homes in -users, and directories elsewhere that users have
-// linked from there.
-func (f *Flags) userDirs() (homes string, links []string) {
+// userDirs returns the directory of homes in -users, and the directories that users may have in it.
+func (f *Flags) userDirs() (homes string, dirs []string) {
 	homes, _, _ = strings.Cut(f.Users, "/*")
-	homes = cmp.Or(filepath.Clean(homes), "/")
-	list, _ := files.List(homes)
-	for _, pattern := range f.userPatterns() {
+	homes = filepath.Clean(homes + "/")
+	for _, pattern := range []string{f.Users, f.UsersGemini} {
+		if pattern == "" {
+			continue
+		}
 		_, below, _ := strings.Cut(pattern, "/*")
+		list, _ := files.List(homes)
 		for _, e := range list {
-			real, err := files.RealPath(filepath.Join(homes, e.Name(), below))
-			if err != nil || strings.HasPrefix(real, strings.TrimSuffix(homes, "/")+"/") ||
-				slices.Contains(links, real) {
-				continue
-			}
-			if info, err := files.Stat(real); err == nil && info.IsDir() &&
-				disk.OwnerOf(info) >= f.UsersMinUID {
-				links = append(links, real)
-			}
+			dirs = append(dirs, filepath.Join(homes, e.Name(), below))
 		}
 	}
-	return homes, links
-}
-
-// userPatterns returns the patterns of -users.
-func (f *Flags) userPatterns() []string {
-	return slices.DeleteFunc([]string{f.Users, f.UsersGemini}, func(pattern string) bool {
-		return pattern == ""
-	})
+	return homes, dirs
 }
 
 // asUser returns an error whose hint is how to serve without root's rights.

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/process/metrics"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/watch"
@@ -71,7 +74,7 @@ func (d *daemon) needed() sandbox.Paths {
 		}
 	}
 	if d.conf.Users != "" {
-		homes, links := d.conf.userDirs()
+		homes, links := d.userLinks()
 		read = append(append(read, homes), links...)
 		d.log.Info("the sandbox shows all homes, so that new users appear", "directory", homes,
 			"links", len(links))
@@ -98,4 +101,22 @@ func (d *daemon) needed() sandbox.Paths {
 		Keep:    keep,
 		Connect: connect,
 	}
+}
+
+// userLinks returns the directory of homes, and directories elsewhere that users have linked from
+// there.
+func (d *daemon) userLinks() (homes string, links []string) {
+	homes, dirs := d.conf.userDirs()
+	for _, dir := range dirs {
+		real, err := files.RealPath(dir)
+		if err != nil || strings.HasPrefix(real, strings.TrimSuffix(homes, "/")+"/") ||
+			slices.Contains(links, real) {
+			continue
+		}
+		if info, err := files.Stat(real); err == nil && info.IsDir() &&
+			disk.OwnerOf(info) >= d.conf.UsersMinUID {
+			links = append(links, real)
+		}
+	}
+	return homes, links
 }
