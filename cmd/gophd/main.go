@@ -145,12 +145,12 @@ func settings(c *call, flags *daemon.Flags, args []string) (*daemon.Settings, er
 
 // meant prompts the user on a terminal to confirm a root directory that looks unintended.
 func meant(c *call, root string) bool {
-	doubt, hint := daemon.Doubt(root)
+	doubt := daemon.Doubt(root)
 	stdin, isFile := c.in.(*os.File)
-	if doubt == "" || !isFile || !terminal.Is(stdin) || !terminal.Is(c.err) {
+	if doubt == nil || !isFile || !terminal.Is(stdin) || !terminal.Is(c.err) {
 		return true // the log warns
 	}
-	exit.Say(c.err, doubt, hint)
+	_ = exit.Report(c.err, doubt)
 	_, _ = fmt.Fprintf(c.err, "Serve %s anyway? [y/N] ", diag.Printable(root))
 	var answer string
 	_, _ = fmt.Fscanln(stdin, &answer)

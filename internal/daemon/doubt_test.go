@@ -19,8 +19,8 @@ func TestDoubt(t *testing.T) {
 		filepath.Join(dir, "file"):  "",
 		filepath.Join(dir, "none"):  "",
 	} {
-		if got, _ := Doubt(root); got != want {
-			t.Errorf("%s: %q, want %q", root, got, want)
+		if err := Doubt(root); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", root, err, want)
 		}
 	}
 }

@@ -112,18 +112,7 @@ func (c *Settings) Preconditions() (all []Precondition) {
 			return nil
 		})
 	}
-	warn("directories", "", func() error {
-		doubt, hint := Doubt(c.Root)
-		if doubt == "" {
-			return nil
-		}
-		return &exit.CommandError{
-			Status: exit.Usage,
-			Err:    errors.New(doubt),
-			Hint:   hint,
-			Mend:   diag.Command("gophd", "init", "--", c.Root),
-		}
-	})
+	warn("directories", "", func() error { return Doubt(c.Root) })
 	if own := c.ownFiles(); len(own) > 0 {
 		trees := c.servedDirs()
 		for _, file := range own {
@@ -479,29 +468,34 @@ func (c *Settings) asUser(format string, args ...any) error {
 	return e
 }
 
-// Doubt reports why a directory is probably not the intended root, with a hint, or "" twice if
-// the root looks intended.
-func Doubt(root string) (doubt, hint string) {
+// Doubt reports why a directory is probably not the intended root.
+func Doubt(root string) error {
 	real, err := resolved(root)
 	if err != nil {
-		return "", ""
+		return nil
 	}
 	home, err := os.UserHomeDir()
 	if err == nil {
 		home, err = resolved(home)
 	}
 	list, unread := files.List(real)
+	e := &exit.CommandError{
+		Status: exit.Usage,
+		Hint:   "gophd init hole makes a directory with an example",
+		Mend:   diag.Command("gophd", "init", "--", root),
+	}
 	switch {
 	case real == "/":
-		return "-root is /: every file that gophd can read would be served",
-			"gophd init hole makes a directory with an example"
+		e.Err = errors.New("-root is /: every file that gophd can read would be served")
 	case err == nil && real == home:
-		return "a home is the root: whatever lies in it is served, but for names that begin with a dot", "gophd init hole makes a directory with an example"
+		e.Err = errors.New("a home is the root: whatever lies in it is served, but for names that begin with a dot")
 	case unread == nil && len(list) == 0:
-		return "the root is empty",
-			diag.Command("gophd", "init", "--", root) + " makes an example there"
+		e.Err = errors.New("the root is empty")
+		e.Hint = e.Mend + " makes an example there"
+	default:
+		return nil
 	}
-	return "", ""
+	return e
 }
 
 func resolved(dir string) (string, error) {
