@@ -87,12 +87,8 @@ func (c *Settings) Preconditions() (all []Precondition) {
 		all = append(all, Precondition{Name: name, What: what, Test: test})
 	}
 	warn := func(name, what string, test func() error) {
-		all = append(all, Precondition{
-			Name: name,
-			What: what,
-			Test: test,
-			Warn: true,
-		})
+		need(name, what, test)
+		all[len(all)-1].Warn = true
 	}
 
 	// The directories that are served.
