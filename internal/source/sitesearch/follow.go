@@ -399,7 +399,6 @@ func (s *Searcher) look(ctx context.Context, dir string, names []string,
 			snap:     s.snap,
 			dir:      dir,
 			names:    names,
-			ctx:      ctx,
 		}
 		d.q = &answer.Asked{
 			Host: &answer.Host{
@@ -423,7 +422,6 @@ type directory struct {
 	dir   string
 	names []string // of the texts to compare; nil means all
 	snap  *site.Snapshot
-	ctx   context.Context
 	q     *answer.Asked
 	old   map[string]uint64 // marks of texts in the index that have not been found in the directory yet
 	texts int
@@ -454,7 +452,7 @@ func (d *directory) compare() (err error) {
 	if d.names == nil {
 		text = menuText(d.items(view, d.dir))
 	}
-	_, labels := d.q.Builder().Names(d.ctx, d.dir)
+	_, labels := d.q.Builder().Names(view.Context(), d.dir)
 	if err := view.Err(); err != nil {
 		return fmt.Errorf("%w: %w", stall.Err, err)
 	}
@@ -467,9 +465,6 @@ func (d *directory) compare() (err error) {
 		}
 	}
 	for f := range view.Files(d.snap, d.dir, d.names) {
-		if d.ctx.Err() != nil {
-			return nil
-		}
 		name := selector.Join(d.dir, f.Name)
 		mark := markOf(labels[name], fmt.Sprint(f.Size, f.Modified))
 		err = d.put(name, mark, func() (string, error) {
@@ -480,10 +475,7 @@ func (d *directory) compare() (err error) {
 			return err
 		}
 	}
-	if d.ctx.Err() != nil {
-		return nil
-	}
-	if err := view.Err(); err != nil {
+	if err := view.Err(); err != nil { // if the context has ended, too
 		return fmt.Errorf("%w: %w", stall.Err, err)
 	}
 	if d.busy {
