@@ -36,22 +36,14 @@ func Init(out io.Writer, args []string, today time.Time) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.Hint(err, "name a new directory: gophd init hole")
 	}
-	day := today.Format(time.DateOnly)
-	yesterday := today.Add(-24 * time.Hour).Format(time.DateOnly)
-	dates := strings.NewReplacer("TODAY", day, "YESTERDAY", yesterday)
+	dates := strings.NewReplacer("TODAY", today.Format(time.DateOnly),
+		"YESTERDAY", today.Add(-24*time.Hour).Format(time.DateOnly))
 	made := 0
 	err := fs.WalkDir(hole, "hole", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel := strings.TrimPrefix(strings.TrimPrefix(name, "hole"), "/")
-		switch rel {
-		case "phlog/first.txt":
-			rel = "phlog/" + yesterday + "-first.txt"
-		case "phlog/second.txt":
-			rel = "phlog/" + day + "-second.txt"
-		}
-		to := filepath.Join(dir, filepath.FromSlash(rel))
+		to := filepath.Join(dir, filepath.FromSlash(dates.Replace(strings.TrimPrefix(name, "hole"))))
 		if d.IsDir() {
 			return os.MkdirAll(to, 0o755)
 		}
