@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -168,6 +169,23 @@ func TestTarget(t *testing.T) {
 		must(t, err)
 		if got := q.Target(it); got != want {
 			t.Errorf("%q: %+v, want %+v", line, got, want)
+		}
+	}
+}
+
+// TestOwn: which Gemini URLs link to this site, with a front at a port and without one.
+func TestOwn(t *testing.T) {
+	for link, want := range map[string]bool{"gemini://h/": true, "gemini://H.:1965/a": true,
+		"gemini://h:1966/": true, "gemini://h:1967/": false, "gemini://far/": false,
+		"spartan://h:1966/": false} {
+		u, err := url.Parse(link)
+		must(t, err)
+		for fronts, counts := range map[*map[string]int]bool{{"gemini": 1966}: true, {}: false} {
+			q := &answer.Asked{Host: &answer.Host{Fronts: *fronts},
+				Request: &server.Request{Host: "h", Port: 70}}
+			if got := q.Own(u); got != (want && counts) {
+				t.Errorf("%s, with %v: %v", link, *fronts, got)
+			}
 		}
 	}
 }

@@ -273,7 +273,7 @@ func TestCanonical(t *testing.T) {
 	s := start(t, nil)
 	for path, want := range map[string]string{
 		"/0/a.txt": "/a.txt", "/1/phlog": "/phlog/", "/phlog": "/phlog/", "/1": "/1/",
-		"/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "",
+		"/9/x.zip?raw": "/x.zip?raw", "/1/": "", "/0/0/a.txt": "", "/z/a.txt": "", "/0a.txt": "",
 		"/0/b%20c%2541%3F.txt": "/b%20c%2541%3F.txt", "/I/p.png": "/p.png",
 		"/search%09two%20words": "/search?q=two+words", "/7/ask%09x": "/7/ask?q=x",
 		"/7/ask?q=x": "/ask?q=x",
