@@ -5,16 +5,17 @@
 # make test-all   what make test leaves out: linters, programs, slow tests, packages, other systems
 # make build lint unit fuzz cross bench soak small-memory soak-long gluster man install packages test-packages clean
 
+TAGS    := urfave_cli_no_docs
 TOOL    := go tool -modfile=tools/go.mod
 FUZZ    ?= 60s
 TREES   ?= 200000
 VERSION := $(shell cat VERSION)
 ARCHS   := amd64 arm64
-GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.buildVersion=$(VERSION)"
+GOBUILD := CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.buildVersion=$(VERSION)"
 # Not from the cache (-count 1): go test sees neither what the program that tests start
 # was built from, nor what go list printed. check has vetted everything.
 TEST    := go run ./test/run
-FLAGS   := -count 1 -vet off -p 3 -parallel 8 -timeout 40m
+FLAGS   := -count 1 -tags $(TAGS) -vet off -p 3 -parallel 8 -timeout 40m
 
 .PHONY: build run test again test-deps test-all all modules kit-check kit-trees race-detector cross check lint unit trees fuzz mutants bench soak small-memory soak-long gluster moving man install packages test-packages clean
 
@@ -67,7 +68,7 @@ modules:
 	cd examples/sqlitestore && go vet . && go test .
 
 race-detector:
-	go build -race -o bin/race/gophd ./cmd/gophd
+	go build -race -tags $(TAGS) -o bin/race/gophd ./cmd/gophd
 
 all:
 	@rm -f bin/failed; TEST_GOPHD_BIN=$(CURDIR)/bin/race/gophd TEST_GOPHD_ALL=1 GORACE=atexit_sleep_ms=0 $(TEST) -- \
@@ -75,26 +76,26 @@ all:
 
 # One tree on two machines, with a brick and a machine taken away: minutes, as root.
 gluster:
-	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestGlusterFS$$' ./test/e2e
+	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestGlusterFS$$' -tags $(TAGS) ./test/e2e
 
 # Other systems: vet compiles the tests, too.
 cross:
 	@for to in freebsd/amd64 openbsd/amd64 netbsd/amd64 darwin/arm64; do \
-		echo "vet for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go vet ./... || exit 1; done
+		echo "vet for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go vet -tags $(TAGS) ./... || exit 1; done
 	@for to in linux/arm64 linux/mips; do \
-		echo "build for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go build ./... || exit 1; done
+		echo "build for $$to"; CGO_ENABLED=0 GOOS=$${to%/*} GOARCH=$${to#*/} go build -tags $(TAGS) ./... || exit 1; done
 
 unit:
-	go test ./...
+	go test -tags $(TAGS) ./...
 
 check:
 	@out=$$($$(go env GOROOT)/bin/gofmt -l . | grep -v '^tools/'); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
-	go vet ./...
+	go vet -tags $(TAGS) ./...
 
 lint: check
 	go mod tidy -diff
-	$(TOOL) staticcheck -checks all ./...
-	$(TOOL) golangci-lint run ./...
+	$(TOOL) staticcheck -checks all -tags $(TAGS) ./...
+	$(TOOL) golangci-lint run --build-tags $(TAGS) ./...
 
 # The guarantee on TREES random trees, judged by the proof's own reading of the
 # annotations. A tree that fails is printed with its number: FIRST=number TREES=1.
@@ -154,7 +155,7 @@ soak-long:
 # The public holes of doc/moved.md, moved from gophernicus and pygopherd. HOLES is the
 # directory that they are fetched into; their programs are not run.
 moving:
-	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestMovingIn$$' -timeout 3h ./test/e2e -holes $(abspath $(HOLES)) -update
+	@TEST_GOPHD_ALL=1 go test -count 1 -v -run '^TestMovingIn$$' -timeout 3h -tags $(TAGS) ./test/e2e -holes $(abspath $(HOLES)) -update
 
 # The pages of doc/ as manual pages.
 man: bin/gophd.8 bin/robots.5
@@ -194,7 +195,7 @@ packages: man
 
 # The packages, tried in a clean Debian tree that is made once and kept in the cache.
 test-packages: packages
-	@rm -f bin/failed; TEST_GOPHD_ALL=1 TEST_GOPHD_PACKAGES=$(PACKAGES) $(TEST) -- "-count 1 -timeout 40m -run '^Test(Package|Install)' -- ./test/e2e"
+	@rm -f bin/failed; TEST_GOPHD_ALL=1 TEST_GOPHD_PACKAGES=$(PACKAGES) $(TEST) -- "-count 1 -tags $(TAGS) -timeout 40m -run '^Test(Package|Install)' -- ./test/e2e"
 
 clean:
 	rm -rf bin

@@ -10,6 +10,7 @@ require (
 	github.com/pires/go-proxyproto v0.15.0 // PROXY headers, for server; v0.16.0 wants a newer Go
 	github.com/prometheus/client_golang v1.25.0 // the numbers that -metrics offers, for internal/process/metrics
 	github.com/rogpeppe/go-internal v1.16.0 // diff: for internal/command/robotscmd; testscript: the command line is tested by scripts
+	github.com/urfave/cli/v2 v2.27.7 // flags, their environment variables, commands, for cmd/gophd
 	github.com/yuin/goldmark v1.8.7 // Markdown as HTML, for internal/front/web
 	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/process/sandbox; idna: hosts in one spelling, for robots/client
 	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together; semaphore: menus in the making are bounded; singleflight: one fetch for many callers, for robots/client
@@ -22,6 +23,7 @@ require (
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
@@ -32,6 +34,8 @@ require (
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect

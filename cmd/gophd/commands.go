@@ -1,12 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/gophd/gophd/internal/command/check"
 	"github.com/gophd/gophd/internal/command/doctor"
@@ -17,20 +18,20 @@ import (
 	"github.com/gophd/gophd/internal/daemon"
 )
 
-func initCommand() *command {
-	return newCommand("gophd init", "make a small hole that is a good example", "DIR", "",
-		func(c *call, args []string) error {
-			return initcmd.Init(c.out, args, time.Now())
+func initCommand() *cli.Command {
+	return command("init", "make a small hole that is a good example", "DIR", "",
+		func(c *cli.Context, args []string) error {
+			return initcmd.Init(c.App.Writer, args, time.Now())
 		})
 }
 
-func checkCommand() *command {
+func checkCommand() *cli.Command {
 	k := &check.Check{}
-	return newCommand("gophd check", "what would stop working if gophd served DIR", "DIR", moveHelp,
-		func(c *call, args []string) error {
-			k.Out, k.Err = c.out, c.err
-			return k.Check(c, args)
-		}, append([]*option{
+	return command("check", "what would stop working if gophd served DIR", "DIR", moveHelp,
+		func(c *cli.Context, args []string) error {
+			k.Out, k.Err = c.App.Writer, c.App.ErrWriter
+			return k.Check(c.Context, args)
+		}, append([]cli.Flag{
 			row(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
 			row(&k.User, "user", "", "`USER` to check for (default: you; as root: nobody)"),
 			row(&k.JSON, "json", "", "answer in JSON"),
@@ -51,25 +52,25 @@ likely mistakes in .robots files. Links are requested as by clients of Gopher, G
 the web. Exit status 1 if something is lost.
 `
 
-func doctorCommand() *command {
+func doctorCommand() *cli.Command {
 	d := &doctor.Doctor{Parse: parseSettings}
 	flags := &daemon.Flags{Version: version()}
 	serve := serveFlags(flags)
-	return newCommand("gophd doctor", "what is wrong with an installed gophd, and what to type", "[DIR]",
-		doctorHelp, func(c *call, args []string) error {
-			d.Out, d.Err = c.out, c.err
+	return command("doctor", "what is wrong with an installed gophd, and what to type", "[DIR]",
+		doctorHelp, func(c *cli.Context, args []string) error {
+			d.Out, d.Err = c.App.Writer, c.App.ErrWriter
 			for _, f := range serve {
-				d.Args = append(d.Args, f.typed...)
+				d.Args = append(d.Args, f.(*option).typed...)
 			}
 			d.Args = append(d.Args, args...)
 			if len(args) > 0 {
 				flags.Root = args[0]
 			}
-			if d.AsService || len(d.Args) > 0 || flags.Root != "" && !d.Installed(c) {
-				d.Settings, d.Failed = flags, checkEnvironment()
+			if d.AsService || len(d.Args) > 0 || flags.Root != "" && !d.Installed(c.Context) {
+				d.Settings, d.Failed = flags, checkEnvironment(c.App)
 			}
-			return d.Run(c)
-		}, append([]*option{
+			return d.Run(c.Context)
+		}, append([]cli.Flag{
 			row(&d.JSON, "json", "", "answer in JSON"),
 			row(&d.Only, "only", "", "`CHECK` alone"),
 			row(&d.AsService, "as-service", "", "what this process sees of the disk, in JSON"),
@@ -89,16 +90,19 @@ func parseSettings(args, env []string) (*daemon.Flags, error) {
 		_ = os.Setenv(name, value)
 	}
 	flags := &daemon.Flags{Version: version()}
-	c := &call{
-		Context: context.Background(),
-		command: newCommand("gophd", "", "", "", func(c *call, args []string) error {
-			_, err := settings(c, flags, args)
-			return err
-		}, serveFlags(flags)...),
-		out: io.Discard,
-		err: io.Discard,
+	app := newApp()
+	app.Flags, app.Before = serveFlags(flags), nil
+	app.Action = func(c *cli.Context) error {
+		args, err := arguments(c)
+		if err == nil {
+			_, err = settings(c, flags, args)
+		}
+		return err
 	}
-	return flags, c.execute(args)
+	words := append([]string{"gophd"}, args...)
+	app.Metadata = map[string]any{"typed": words}
+	app.Writer, app.ErrWriter = io.Discard, io.Discard
+	return flags, app.Run(words)
 }
 
 var doctorHelp = `
@@ -110,39 +114,39 @@ sees more. Exit status 1 if there is a fault. CHECK is one of
 ` + doctor.Names() + `.
 `
 
-func checkConfigCommand() *command {
+func checkConfigCommand() *cli.Command {
 	flags := &daemon.Flags{Version: version()}
-	return newCommand("gophd check-config", "check all that a start needs, and exit", "DIR", "",
-		func(c *call, args []string) error {
+	return command("check-config", "check all that a start needs, and exit", "DIR", "",
+		func(c *cli.Context, args []string) error {
 			conf, err := settings(c, flags, args)
 			if err != nil {
 				return err
 			}
-			if err := daemon.Check(c, conf, c.err); err != nil {
+			if err := daemon.Check(c.Context, conf, c.App.ErrWriter); err != nil {
 				return advise(err, seeDoctor)
 			}
-			_, err = fmt.Fprintln(c.out, "gophd would start")
+			_, err = fmt.Fprintln(c.App.Writer, "gophd would start")
 			return err
 		}, serveFlags(flags)...)
 }
 
-func manualCommand() *command {
+func manualCommand() *cli.Command {
 	m := &manualcmd.Manual{}
-	return newCommand("gophd manual", "list the pages of the manual, or print one", "[PAGE]", "",
-		func(c *call, args []string) error {
-			m.Out = c.out
+	return command("manual", "list the pages of the manual, or print one", "[PAGE]", "",
+		func(c *cli.Context, args []string) error {
+			m.Out = c.App.Writer
 			return m.Run(args)
 		},
 		row(&m.Dir, "dir", "", "print where the pages lie"),
 		row(&m.Unpack, "unpack", "", "`DIR` to write the pages into"))
 }
 
-func getCommand() *command {
+func getCommand() *cli.Command {
 	g := &getcmd.Get{}
-	return newCommand("gophd get", "fetch a URL of Gopher, Gemini, Spartan, Nex or Finger", "URL", "",
-		func(c *call, args []string) error {
-			g.Out = c.out
-			return g.Get(c, args)
+	return command("get", "fetch a URL of Gopher, Gemini, Spartan, Nex or Finger", "URL", "",
+		func(c *cli.Context, args []string) error {
+			g.Out = c.App.Writer
+			return g.Get(c.Context, args)
 		},
 		row(&g.Raw, "raw", "", "as the server sent it"),
 		row(&g.Timeout, "timeout", "30s", "`DURATION` for the whole"),
@@ -150,12 +154,12 @@ func getCommand() *command {
 		row(&g.Insecure, "insecure", "", "accept any certificate, for gemini also a changed one"))
 }
 
-func wireCommand() *command {
+func wireCommand() *cli.Command {
 	w := &wirecmd.Wire{}
-	return newCommand("gophd wire", "send a Gopher server forty requests, and judge its replies",
-		"HOST:PORT...", wireHelp, func(c *call, args []string) error {
-			w.Out = c.out
-			return w.Run(c, args)
+	return command("wire", "send a Gopher server forty requests, and judge its replies",
+		"HOST:PORT...", wireHelp, func(c *cli.Context, args []string) error {
+			w.Out = c.App.Writer
+			return w.Run(c.Context, args)
 		},
 		row(&w.Timeout, "timeout", "5s", "`DURATION` to wait for one reply"),
 		row(&w.JSON, "json", "", "answer in JSON"))
@@ -167,3 +171,24 @@ unfinished, encoded, with control bytes, over HTTP and TLS, for robots.txt. It s
 nothing harmful: short requests, one after the other, for names that do not exist. Several
 servers give a table. Exit status 1 if a reply is wrong.
 `
+
+// command makes a command that takes flags and then arguments.
+func command(name, usage, args, description string, do func(c *cli.Context, args []string) error,
+	flags ...cli.Flag) *cli.Command {
+	return &cli.Command{
+		Name:        name,
+		Usage:       usage,
+		ArgsUsage:   args,
+		Description: description,
+		Flags:       flags,
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c)
+			if err != nil {
+				return err
+			}
+			return do(c, args)
+		},
+		OnUsageError:    badUsage,
+		HideHelpCommand: true,
+	}
+}

@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
 )
 
 // serveFlags returns the options of a server, made from the tags of daemon.Flags: those with the
 // given names, or all if none are given.
-func serveFlags(f *daemon.Flags, names ...string) (all []*option) {
+func serveFlags(f *daemon.Flags, names ...string) (all []cli.Flag) {
 	fields := reflect.ValueOf(f).Elem()
 	group := ""
 	for i := range fields.NumField() {
@@ -39,7 +41,7 @@ func serveFlags(f *daemon.Flags, names ...string) (all []*option) {
 		if name == "users" {
 			o.want = "want a path, and perhaps one after gemini="
 			o.parse = func(text string) error { return addUsers(f, text) }
-			o.list = true
+			o.reset = func() { f.Users, f.UsersGemini = "", "" }
 		}
 		all = append(all, o)
 	}
@@ -47,7 +49,7 @@ func serveFlags(f *daemon.Flags, names ...string) (all []*option) {
 }
 
 // siteFlags returns the flags for the parts of a site besides its root directory, and more.
-func siteFlags(f *daemon.Flags, more ...string) []*option {
+func siteFlags(f *daemon.Flags, more ...string) []cli.Flag {
 	return serveFlags(f, append(more, "users", "users-min-uid", "mount", "fastcgi",
 		"search", "sitemap")...)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"regexp"
 	"slices"
@@ -21,7 +22,10 @@ const flagsOf02 = "root vhost strict-text info-prefix search-memory search-all d
 	"rate burst watch poll poll-remote quiet v log-format access-log log-ips status metrics user sandbox sandbox-parent users users-min-uid mount fastcgi search"
 
 func TestFlagsAreStillThere(t *testing.T) {
-	names := optionNames(program().flags)
+	var names []string
+	for _, f := range newApp().Flags {
+		names = append(names, f.Names()...)
+	}
 	for name := range strings.FieldsSeq(flagsOf02) {
 		if !slices.Contains(names, name) {
 			t.Errorf("-%s is gone", name)
@@ -31,7 +35,7 @@ func TestFlagsAreStillThere(t *testing.T) {
 
 // TestEveryFlag: every flag has a name for its value.
 func TestEveryFlag(t *testing.T) {
-	for _, o := range program().options() {
+	for _, o := range options(newApp()) {
 		if value := o.value; !o.toggle && strings.ToUpper(value) != value {
 			t.Errorf("-%s: its value has no name: %s", o.name, o.usage)
 		}
@@ -41,7 +45,9 @@ func TestEveryFlag(t *testing.T) {
 // TestDefaults: a server that gophd starts has the defaults of the packages below it.
 func TestDefaults(t *testing.T) {
 	var f daemon.Flags
-	serveFlags(&f)
+	for _, o := range serveFlags(&f) {
+		must(t, o.Apply(flag.NewFlagSet("", flag.ContinueOnError)))
+	}
 	is := []any{f.RequestTimeout, f.StallTimeout, f.Drain, f.MaxConnsPerIP, f.Burst, f.UsersMinUID,
 		f.Poll, f.PollRemote, f.SearchMemory}
 	want := []any{server.DefaultRequestTimeout, server.DefaultStallTimeout,
@@ -58,8 +64,8 @@ func TestMovingInNamesFlags(t *testing.T) {
 	page, err := os.ReadFile("../../content/manual/moving-in.txt")
 	must(t, err)
 	known := map[string]bool{"-NAME": true}
-	for _, name := range optionNames(program().flags) {
-		known["-"+name] = true
+	for _, f := range newApp().Flags {
+		known["-"+f.Names()[0]] = true
 	}
 	rows := regexp.MustCompile(`(?m)^    \S.*?  +(\S.*)$`).FindAllStringSubmatch(string(page), -1)
 	for _, row := range rows {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 const (
@@ -19,52 +21,62 @@ Usage:
   gophd robots test|lint|convert ...         any robots.txt, in any dialect
   gophd get URL, gophd manual [PAGE]         fetch, for scripts; read the manual
 `
-	helpLine    = "  -help                      print this\n"
-	versionLine = "  -version                   print the version\n"
-	appEnd      = `
+	appEnd = `
 gophd COMMAND -help says more. Every flag has an environment variable: -root is
 GOPHD_ROOT. Exit status: 0, 1 (the answer is no), 2 (wrong), 3 (may work later).
 `
 )
 
-// help prints the help of a command: usage, commands or flags, description.
-func (c *call) help() {
+// printHelp prints the help of the program or a command: usage, commands or flags, description.
+func printHelp(w io.Writer, _ string, data any) {
 	var b strings.Builder
-	switch {
-	case c.path == "gophd":
+	if app, ok := data.(*cli.App); ok {
 		b.WriteString(appUsage)
 		last := ""
-		for _, o := range c.flags {
-			if o.category != last {
-				b.WriteString("\n" + o.category + "\n")
-				last = o.category
+		for _, f := range app.Flags {
+			of := "Other"
+			if o, ok := f.(*option); ok {
+				of = o.category
 			}
-			b.WriteString(o.line())
+			if of != last {
+				b.WriteString("\n" + of + "\n")
+				last = of
+			}
+			b.WriteString(flagLine(f))
 		}
-		b.WriteString("\nOther\n" + helpLine + versionLine + appEnd)
-	case len(c.commands) > 0:
-		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n", c.path, c.usage)
-		for _, sub := range c.commands {
-			fmt.Fprintf(&b, "  %-21s %s\n", sub.path, sub.usage)
+		b.WriteString(appEnd)
+	} else if c := data.(*cli.Command); len(c.Subcommands) > 0 {
+		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n", c.HelpName, c.Usage)
+		for _, sub := range c.VisibleCommands() {
+			if sub.Name != "help" { // which the library adds
+				fmt.Fprintf(&b, "  %s %-8s %s\n", c.HelpName, sub.Name, sub.Usage)
+			}
 		}
-		fmt.Fprintf(&b, "\n%s COMMAND -help says more.\n", c.path)
-	default:
-		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.path, c.usage,
-			c.args)
-		for _, o := range c.flags {
-			b.WriteString(o.line())
+		fmt.Fprintf(&b, "\n%s COMMAND -help says more.\n", c.HelpName)
+	} else {
+		fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %[1]s [FLAG]... %[3]s\n\nFlags:\n", c.HelpName,
+			c.Usage, c.ArgsUsage)
+		for _, f := range c.Flags {
+			b.WriteString(flagLine(f))
 		}
-		b.WriteString(helpLine + c.description)
+		b.WriteString(c.Description)
 	}
-	_, _ = io.WriteString(c.out, b.String())
+	_, _ = io.WriteString(w, b.String())
 }
 
-// line formats a flag: -name VALUE  usage (default).
-func (o *option) line() string {
-	name, usage := "-"+o.name, o.usage
-	if !o.toggle {
-		name += " " + o.value
-		if def := o.shownDefault(); def != "" && !strings.Contains(usage, "default") {
+// flagLine formats a flag: -name VALUE  usage (default).
+func flagLine(f cli.Flag) string {
+	name, usage := "-"+f.Names()[0], ""
+	switch f := f.(type) {
+	case *cli.BoolFlag: // of the library: -help and -version
+		usage = f.Usage
+	case *option:
+		usage = f.usage
+		if f.toggle {
+			break
+		}
+		name += " " + f.value
+		if def := f.shownDefault(); def != "" && !strings.Contains(usage, "default") {
 			usage += " (default " + def + ")"
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding"
 	"errors"
+	"flag"
 	"net/netip"
 	"os"
 	"reflect"
@@ -17,20 +18,22 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
-// An option is a flag and its environment variable, which the flag overrides.
+// An option is a flag and its environment variable, which the flag overrides. It implements
+// cli.Flag.
 type option struct {
 	name, value, def, usage string
 	category                string
 
 	parse  func(text string) error // sets the value; a list gets another element
-	list   bool                    // it may be repeated
+	reset  func()                  // empties a list; nil if the option counts once
 	toggle bool                    // it takes no value, or yes or no
 	want   string                  // the hint for a wrong value; if empty, it names value
 	needs  string                  // the flag without which it has no effect, with its hyphen
 
-	from  source
-	text  string   // the last value
-	typed []string // the arguments that set it
+	from   source
+	text   string   // the last value
+	typed  []string // the arguments that set it
+	failed error    // of the last value
 }
 
 // A source is the origin of a value.
@@ -54,37 +57,58 @@ func (o *option) shownDefault() string {
 // shown returns the option as the user set it.
 func (o *option) shown() string { return o.as("-" + o.name) }
 
-// readVariable sets the value from the variable, unless a flag has set it.
-func (o *option) readVariable() error {
-	value := os.Getenv(daemon.Variable(o.name))
-	if value == "" || o.from == byFlag ||
-		orchestrated.MatchString(daemon.Variable(o.name)+"="+value) {
-		return nil
+// Apply reads the variable and declares the flag.
+func (o *option) Apply(set *flag.FlagSet) error {
+	o.from = byDefault
+	o.text = o.def
+	o.failed = nil
+	if o.reset != nil {
+		o.reset()
+	} else if o.def != "" {
+		if err := o.parse(o.def); err != nil {
+			return err
+		}
 	}
-	return o.give(value, byVariable)
+	value := os.Getenv(daemon.Variable(o.name))
+	if value != "" && !orchestrated.MatchString(daemon.Variable(o.name)+"="+value) {
+		if err := o.give(value, byVariable); err != nil {
+			return err
+		}
+	}
+	set.Var(o, o.name, o.usage)
+	return nil
 }
 
-// set sets the value from the command line.
-func (o *option) set(text string) error {
-	if o.from == byFlag && !o.list {
-		return exit.Usagef("leave one of them out", "-%s counts once: %s and %s",
+// Set sets the value from the command line. A flag overrides its variable.
+func (o *option) Set(text string) error {
+	if o.from == byFlag && o.reset == nil {
+		o.failed = exit.Usagef("leave one of them out", "-%s counts once: %s and %s",
 			o.name, o.text, text)
+		return o.failed
+	}
+	if o.from == byVariable && o.reset != nil {
+		o.reset()
 	}
 	if o.toggle {
 		o.typed = append(o.typed, "-"+o.name+"="+text)
 	} else {
 		o.typed = append(o.typed, "-"+o.name, text)
 	}
-	return o.give(text, byFlag)
+	o.failed = o.give(text, byFlag)
+	return o.failed
 }
 
 func (o *option) give(text string, from source) error {
 	o.from, o.text = from, text
-	if !o.list {
-		return o.refused(text)
+	values := []string{text}
+	if o.reset != nil {
+		values = strings.Split(text, ",")
 	}
-	for value := range strings.SplitSeq(text, ",") {
-		if err := o.refused(strings.TrimSpace(value)); err != nil {
+	for _, value := range values {
+		if o.reset != nil {
+			value = strings.TrimSpace(value)
+		}
+		if err := o.refused(value); err != nil {
 			return err
 		}
 	}
@@ -109,15 +133,19 @@ func (o *option) refused(value string) error {
 	return exit.Usagef(o.wanted(), "%s is %q", o.shown(), value)
 }
 
+// String, IsBoolFlag, Names and IsSet describe the option to package flag and to the flag
+// library.
+func (o *option) String() string {
+	return o.name
+}                                  // identifies the flag in the library
+func (o *option) IsBoolFlag() bool { return o.toggle }
+func (o *option) Names() []string  { return []string{o.name} }
+func (o *option) IsSet() bool      { return o.from != byDefault }
+
 // row returns the option that sets a variable; the type of the variable selects the parser. The
 // usage may begin with the placeholder of the value, in backquotes.
 func row(to any, name, def, usage string) *option {
-	o := &option{
-		name:  name,
-		def:   def,
-		usage: usage,
-		text:  def,
-	}
+	o := &option{name: name, def: def, usage: usage}
 	if value, rest, ok := strings.Cut(strings.TrimPrefix(usage, "`"), "` "); ok {
 		o.value, o.usage = value, rest
 	}
@@ -185,11 +213,6 @@ func row(to any, name, def, usage string) *option {
 			return nil
 		}
 	}
-	if def != "" {
-		if err := o.parse(def); err != nil {
-			panic(err) // the row is wrong
-		}
-	}
 	return o
 }
 
@@ -206,7 +229,7 @@ func parseTo[T any](o *option, to *T, want string, parse func(string) (T, error)
 
 // listTo is parseTo for an option that may be repeated or have several values between commas.
 func listTo[T any](o *option, to *[]T, want string, parse func(string) (T, error)) {
-	o.want, o.list = want, true
+	o.want, o.reset = want, func() { *to = nil }
 	o.parse = func(text string) error {
 		v, err := parse(text)
 		if err == nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/gophd/gophd/internal/daemon"
 )
 
@@ -41,7 +43,8 @@ func TestPageIsOfTheFlags(t *testing.T) {
 	b.WriteString(before + "\n")
 	last := ""
 	rows := serveFlags(&daemon.Flags{})
-	for _, o := range rows {
+	for _, f := range rows {
+		o := f.(*option)
 		if o.category != last {
 			fmt.Fprintf(&b, "### %s\n\n", o.category)
 			last = o.category
@@ -60,7 +63,7 @@ func TestPageIsOfTheFlags(t *testing.T) {
 }
 
 // pageHeading is the heading of a flag in gophd(8).
-func pageHeading(o *option, rows []*option) string {
+func pageHeading(o *option, rows []cli.Flag) string {
 	value := ""
 	if !o.toggle {
 		value = " *" + o.value + "*"
@@ -69,7 +72,7 @@ func pageHeading(o *option, rows []*option) string {
 	if def := o.shownDefault(); def != "" {
 		notes += ", default " + def
 	}
-	if o.list {
+	if o.reset != nil {
 		notes += ", may be repeated"
 	}
 	if o.needs != "" {
@@ -116,7 +119,10 @@ var unitNeeds = map[string]string{
 // TestUnitNeeds: the rows of the flags write the table in systemd.txt, which has all flags.
 func TestUnitNeeds(t *testing.T) {
 	const file = "../../content/manual/systemd.txt"
-	names := optionNames(serveFlags(&daemon.Flags{}))
+	var names []string
+	for _, f := range serveFlags(&daemon.Flags{}) {
+		names = append(names, f.Names()[0])
+	}
 	slices.Sort(names)
 	var rows strings.Builder
 	others := "All others need nothing:"

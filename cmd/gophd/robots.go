@@ -3,77 +3,80 @@ package main
 import (
 	"context"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/robotscmd"
 )
 
 // robotsCommand groups the subcommands about robots.txt.
-func robotsCommand() *command {
+func robotsCommand() *cli.Command {
 	r := &robotscmd.Command{Version: version()}
-	root := func(more ...*option) []*option {
+	root := func(more ...cli.Flag) []cli.Flag {
 		return append(append(more, row(&r.Root, "root", "", "`DIR` the directory to serve")),
 			siteFlags(&r.Serve)...)
 	}
-	agent := func() *option {
+	agent := func() cli.Flag {
 		return row(&r.Agent, "agent", "*", "`NAME` the robot's product token")
 	}
-	asJSON := func() *option { return row(&r.JSON, "json", "", "answer in JSON") }
-	hosts := func(more ...*option) []*option {
+	asJSON := func() cli.Flag { return row(&r.JSON, "json", "", "answer in JSON") }
+	hosts := func(more ...cli.Flag) []cli.Flag {
 		return append(more,
 			row(&r.Timeout, "timeout", "30s", "`DURATION` for requests to a host"),
 			row(&r.Insecure, "insecure", "", "accept any certificate"), asJSON())
 	}
-	target := func(more ...*option) []*option {
+	target := func(more ...cli.Flag) []cli.Flag {
 		return append(hosts(more...),
 			row(&r.MaxSize, "max-size", "500KiB", "`SIZE` at which reading stops"))
 	}
-	dialect := func() *option {
+	dialect := func() cli.Flag {
 		return row(&r.Dialect, "dialect", "", "`D` to read it in (default: by target)")
 	}
-	of := func(path, usage, args, description string, do func(context.Context) error,
-		flags ...*option) *command {
-		return newCommand(path, usage, args, description, func(c *call, args []string) error {
-			r.Name = c.path
-			r.In = c.in
-			r.Out = c.out
-			r.Err = c.err
+	of := func(name, usage, args, description string, do func(context.Context) error,
+		flags ...cli.Flag) *cli.Command {
+		return command(name, usage, args, description, func(c *cli.Context, args []string) error {
+			r.Name = c.Command.HelpName
+			r.In = c.App.Reader
+			r.Out = c.App.Writer
+			r.Err = c.App.ErrWriter
 			r.Args = args
-			return do(c)
+			return do(c.Context)
 		}, flags...)
 	}
-	return &command{
-		path:  "gophd robots",
-		usage: "make, test and explain robots.txt",
-		commands: []*command{
-			of("gophd robots show", "print the robots.txt of a directory", "DIR", showHelp, r.Show, root(
+	return &cli.Command{
+		Name:  "robots",
+		Usage: "make, test and explain robots.txt",
+		Subcommands: []*cli.Command{
+			of("show", "print the robots.txt of a directory", "DIR", showHelp, r.Show, root(
 				row(&r.Format, "format", "gopher", "`F` gopher, rfc9309, 1994, extended or ircv3"),
 				row(&r.Annotate, "annotate", "", "above each rule the line it comes from"),
 				row(&r.Hash, "hash", "",
 					"only the SHA-256 of the policy, whatever its spelling, and of the file"))...),
-			of("gophd robots check", "likely mistakes, and how each robot reads the file",
+			of("check", "likely mistakes, and how each robot reads the file",
 				"DIR [URL] | DIR [-at /~NAME/]", checkHelp, r.Check, hosts(root(
 					row(&r.At, "at", "", "`PREFIX` where a server has DIR: /~NAME/ for a user's"),
 					row(&r.Verbose, "v", "", "notices, too: facts that need no change"))...)...),
-			of("gophd robots explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp,
+			of("explain", "why a robot may fetch a selector or not", "DIR SELECTOR...", explainHelp,
 				r.Explain, root(agent(), asJSON())...),
-			of("gophd robots test", "may a robot fetch these selectors?", "TARGET SELECTOR...",
+			of("test", "may a robot fetch these selectors?", "TARGET SELECTOR...",
 				testHelp+targetHelp, r.Test, target(dialect(), agent())...),
-			of("gophd robots lint", "lines that do nothing, or not what you meant", "TARGET...",
+			of("lint", "lines that do nothing, or not what you meant", "TARGET...",
 				lintHelp+targetHelp, r.Lint, target(dialect())...),
-			of("gophd robots convert", "write a robots.txt in another dialect", "-to D TARGET",
+			of("convert", "write a robots.txt in another dialect", "-to D TARGET",
 				convertHelp+targetHelp, r.Convert, target(
 					row(&r.From, "from", "",
 						"`D` the dialect it is written in (default: by target)"),
 					row(&r.To, "to", "", "`D` the dialect to write, or content-usage, content-signal"))...),
-			of("gophd robots kit", "files, questions and answers to test a robot with", "[-root TREE] DIR",
+			of("kit", "files, questions and answers to test a robot with", "[-root TREE] DIR",
 				kitHelp, r.Kit, root()...),
 		},
-		run: func(c *call, args []string) error {
-			if len(args) == 0 {
-				return exit.Usagef("gophd robots -help lists them", "robots needs a command")
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return unknownCommand(c)
 			}
-			return c.unknownCommand(args[0])
+			return exit.Usagef("gophd robots -help lists them", "robots needs a command")
 		},
+		OnUsageError: badUsage,
 	}
 }
 

@@ -46,7 +46,7 @@ var build = sync.OnceValues(func() (name string, err error) {
 			err = copyProgram(name, built)
 		}
 	} else {
-		cmd := exec.Command("go", "build", "-o", name,
+		cmd := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", name,
 			"github.com/gophd/gophd/cmd/gophd")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 		if out, failed := cmd.CombinedOutput(); failed != nil {
