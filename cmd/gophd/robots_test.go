@@ -11,10 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/treetest"
-	"github.com/gophd/gophd/policy"
 )
 
 // gophd runs the program and returns what it writes and its status.
@@ -109,6 +107,8 @@ func TestRobotsCommands(t *testing.T) {
 		alike[fmt.Sprintf("x%d1", i)], alike[fmt.Sprintf("x%d2", i)] = "", ""
 	}
 	many := treeOf(t, alike)
+	alow := treeOf(t, map[string]string{
+		"robots": "User-agent: *\nAlow: /a/b$\nAllow: /a/b$\nDisallow: /a/\n"})
 	annotation := tree("Disallow: /y\n")
 	whole := tree("Allow: /cgi-bin/\nDisallow: /cgi-bin/hi\nDisallow: /caps.txt\nDisallow: /search\n", "a")
 	flags := "-mount /pub=" + treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "b": ""}) +
@@ -212,6 +212,15 @@ func TestRobotsCommands(t *testing.T) {
 			[]string{"one of gopher", "content-usage"}, nil},
 		{drafts, "convert TREE", exit.Usage, []string{"no -to"}, nil},
 
+		// Programs read the same.
+		{bob, "explain -json TREE /~bob/x.txt /nope", exit.No, []string{`"exists": true,`,
+			"\"allowed\": false,\n    \"by\": {\n      \"file\": \"~bob/.robots\",\n      \"line\": 1,",
+			"\"reader\": \"rfc9309\",\n        \"allowed\": false", `"exists": false,`}, nil},
+		{alow, "lint -json TREE/robots", exit.No, []string{"\"code\": \"R2-MISSPELT-FIELD\"",
+			`"line": 2,`}, []string{"null"}},
+		{alow, "convert -json -from rfc9309 -to 1994 TREE/robots", exit.OK,
+			[]string{`"text": "User-agent: *\n`, `"lost": [`}, []string{"gophd: ", `"lost": []`}},
+
 		// An annotation is no robots.txt of a host: commands that read it as one say so.
 		{annotation, "lint TREE/.robots", exit.OK, []string{ofHost}, nil},
 		{annotation, "lint -dialect gopher TREE/.robots", exit.OK, nil, []string{"is read as"}},
@@ -269,26 +278,6 @@ func TestCheckServer(t *testing.T) {
 	}
 }
 
-func TestExplainJSON(t *testing.T) {
-	out, _, status := gophd("robots", "explain", "-root", pubnix(t), "-json",
-		"/~bob/x.txt", "/nope")
-	var got []struct {
-		Allowed, Exists bool
-		By              policy.RuleSource
-		Readers         []any
-	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || status != exit.No || len(got) != 2 {
-		t.Fatalf("%v, status %d: %s", err, status, out)
-	}
-	if e := got[0]; e.Allowed || !e.Exists || e.By.File != "~bob/.robots" || e.By.Line != 1 ||
-		len(e.Readers) < 6 {
-		t.Errorf("got %+v", e)
-	}
-	if e := got[1]; !e.Allowed || e.Exists {
-		t.Errorf("got %+v", e)
-	}
-}
-
 // Annotated, a file is the same but for comments, and each rule has its source above it.
 func TestShowAnnotated(t *testing.T) {
 	escaped := treeOf(t, map[string]string{
@@ -333,26 +322,5 @@ func TestLint(t *testing.T) {
 		if out, _, status := gophd("robots", "lint", file); status != exit.OK {
 			t.Errorf("status %d: %s", status, out)
 		}
-	}
-}
-
-// TestPrograms: what lint and convert find is read by programs, too.
-func TestPrograms(t *testing.T) {
-	file := filepath.Join(treeOf(t, map[string]string{
-		"robots": "User-agent: *\nAlow: /a/b$\nAllow: /a/b$\nDisallow: /a/\n"}), "robots")
-	out, _, status := gophd("robots", "lint", "-json", file)
-	var found []diag.Diagnostic
-	if err := json.Unmarshal([]byte(out), &found); err != nil || status != exit.No ||
-		len(found) == 0 || found[0].Line != 2 || found[0].Code == "" {
-		t.Errorf("lint: status %d, %v: %s", status, err, out)
-	}
-	out, errs, _ := gophd("robots", "convert", "-json", "-from", "rfc9309", "-to", "1994", file)
-	var made struct {
-		Text string
-		Lost []any
-	}
-	if err := json.Unmarshal([]byte(out), &made); err != nil || len(made.Lost) == 0 ||
-		made.Text == "" || errs != "" {
-		t.Errorf("convert: %v: %s%s", err, out, errs)
 	}
 }
