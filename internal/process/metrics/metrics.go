@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,71 +55,58 @@ func Serve(ctx context.Context, l net.Listener, s *status.Stats) error {
 // collector reads the counters at each scrape.
 type collector struct{ stats *status.Stats }
 
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("gophd_"+name, help, labels, nil)
-}
-
-var (
-	build    = desc("build_info", "Always 1, with the version.", "version")
-	requests = desc("requests_total", "Requests, by host, protocol and outcome.", "host",
-		"protocol", "outcome")
-	sent        = desc("response_bytes_total", "Bytes of replies that were sent.", "host")
-	accepted    = desc("accepted_connections_total", "Connections that were accepted.")
-	connections = desc("connections", "Open connections, by state.", "state")
-	refused     = desc("refused_total",
-		"Connections and requests that were refused, by reason.", "reason")
-	fetches = desc("robots_fetches_total", "Requests for robots.txt.", "host")
-	rude    = desc("robots_rude_requests_total",
-		"Requests for what robots.txt denies, by clients that had fetched it.", "host")
-	robotsBytes = desc("robots_bytes", "Size of robots.txt.", "host")
-	policyInfo  = desc("policy_info",
-		"1, labelled with the SHA-256 of the policy and of robots.txt.", "host",
-		"sha256", "file_sha256")
-	reports  = desc("reports", "Reports on the annotations, by severity.", "host", "severity")
-	reloads  = desc("reloads_total", "How often something was read again.", "host")
-	failures = desc("reload_failures_total",
-		"How often that failed, and the old policy stayed.", "host")
-	lastReload = desc("last_reload_timestamp_seconds",
-		"When something was last read again, since 1970.", "host")
-	lastTook = desc("last_reload_duration_seconds", "How long that took.", "host")
-	enforced = desc("robots_enforced_requests_total",
-		"Requests of robots that were slowed or refused.", "host", "action")
-	lost = desc("access_log_lost_lines_total", "Lines of the access log that were lost.")
-)
-
 // Describe sends nothing, which makes this an unchecked collector.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c collector) Collect(to chan<- prometheus.Metric) {
-	count := func(d *prometheus.Desc, n int64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+	// Labels are names and values in turn.
+	metric := func(typ prometheus.ValueType, name, help string, v float64, labels ...string) {
+		var names, values []string
+		for pair := range slices.Chunk(labels, 2) {
+			names = append(names, pair[0])
+			values = append(values, pair[1])
+		}
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc("gophd_"+name, help, names, nil), typ, v,
+			values...)
 	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	count := func(name, help string, n int64, labels ...string) {
+		metric(prometheus.CounterValue, name, help, float64(n), labels...)
 	}
+	gauge := func(name, help string, v float64, labels ...string) {
+		metric(prometheus.GaugeValue, name, help, v, labels...)
+	}
+
 	n := c.stats.Numbers()
-	gauge(build, 1, c.stats.Version)
-	count(accepted, n.Accepted)
-	gauge(connections, float64(n.Reading), "reading")
-	gauge(connections, float64(n.Writing), "writing")
-	gauge(connections, float64(n.Lingering), "lingering")
-	for why, times := range n.Refused {
-		count(refused, times, strings.ToLower(strings.ReplaceAll(why, " ", "_")))
+	gauge("build_info", "Always 1, with the version.", 1, "version", c.stats.Version)
+	count("accepted_connections_total", "Connections that were accepted.", n.Accepted)
+	for state, open := range map[string]int{
+		"reading":   n.Reading,
+		"writing":   n.Writing,
+		"lingering": n.Lingering,
+	} {
+		gauge("connections", "Open connections, by state.", float64(open), "state", state)
 	}
-	count(lost, n.Lost)
+	for why, times := range n.Refused {
+		count("refused_total", "Connections and requests that were refused, by reason.", times,
+			"reason", strings.ToLower(strings.ReplaceAll(why, " ", "_")))
+	}
+	count("access_log_lost_lines_total", "Lines of the access log that were lost.", n.Lost)
 	for _, h := range n.Hosts {
 		for protocol, outcomes := range h.Requests {
 			for kind, times := range outcomes {
-				count(requests, times, h.Name, protocol, server.Kind(kind).String())
+				count("requests_total", "Requests, by host, protocol and outcome.", times, "host", h.Name,
+					"protocol", protocol, "outcome", server.Kind(kind).String())
 			}
 		}
-		count(sent, h.Bytes, h.Name)
-		count(fetches, h.Fetches, h.Name)
-		count(rude, h.Rude, h.Name)
-		gauge(robotsBytes, float64(h.RobotsBytes), h.Name)
+		count("response_bytes_total", "Bytes of replies that were sent.", h.Bytes, "host", h.Name)
+		count("robots_fetches_total", "Requests for robots.txt.", h.Fetches, "host", h.Name)
+		count("robots_rude_requests_total",
+			"Requests for what robots.txt denies, by clients that had fetched it.", h.Rude, "host", h.Name)
+		gauge("robots_bytes", "Size of robots.txt.", float64(h.RobotsBytes), "host", h.Name)
 		if h.Policy != "" {
-			gauge(policyInfo, 1, h.Name, h.Policy, h.File)
+			gauge("policy_info", "1, labelled with the SHA-256 of the policy and of robots.txt.", 1,
+				"host", h.Name, "sha256", h.Policy, "file_sha256", h.File)
 		}
 		bySeverity := map[diag.Severity]int{
 			diag.Error:   0,
@@ -129,15 +117,24 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 			bySeverity[r.Severity]++
 		}
 		for severity, times := range bySeverity {
-			gauge(reports, float64(times), h.Name, string(severity))
+			gauge("reports", "Reports on the annotations, by severity.", float64(times), "host", h.Name,
+				"severity", string(severity))
 		}
-		count(reloads, h.Reloads, h.Name)
-		count(failures, h.Failures, h.Name)
+		count("reloads_total", "How often something was read again.", h.Reloads, "host", h.Name)
+		count("reload_failures_total", "How often that failed, and the old policy stayed.", h.Failures,
+			"host", h.Name)
 		if h.Reloads > 0 {
-			gauge(lastReload, float64(h.Last.Start.UnixMilli())/1000, h.Name)
-			gauge(lastTook, h.Last.Took.Seconds(), h.Name)
+			gauge("last_reload_timestamp_seconds", "When something was last read again, since 1970.",
+				float64(h.Last.Start.UnixMilli())/1000, "host", h.Name)
+			gauge("last_reload_duration_seconds", "How long that took.", h.Last.Took.Seconds(), "host",
+				h.Name)
 		}
-		count(enforced, h.Enforced.Slowed, h.Name, "slowed")
-		count(enforced, h.Enforced.Refused, h.Name, "refused")
+		for action, times := range map[string]int64{
+			"slowed":  h.Enforced.Slowed,
+			"refused": h.Enforced.Refused,
+		} {
+			count("robots_enforced_requests_total", "Requests of robots that were slowed or refused.",
+				times, "host", h.Name, "action", action)
+		}
 	}
 }
