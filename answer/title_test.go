@@ -190,6 +190,16 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// TestIsProse: a gap in several lines is one of prose, columns are not.
+func TestIsProse(t *testing.T) {
+	for text, want := range map[string]bool{"one  gap\nin two lines": true, "a  gap": false,
+		"a name  a size\na name  a size": false, "a column  of one line": false, "+--+--+": false} {
+		if got := answer.IsProse(strings.Split(text, "\n"), false); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // Which lines belong together, and which are drawn; no line is lost.
 func TestBlocks(t *testing.T) {
 	for text, want := range map[string]string{
