@@ -302,6 +302,13 @@ func TestDoctorFindsFaults(t *testing.T) {
 			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org",
 				time.Now().AddDate(0, 0, -2))
 		}, "certificate", "expired on", "rm /var/lib/gophd/gophd.crt"},
+		{"a certificate that lacks an alias", func(m *machine) {
+			m.set("GOPHD_TLS_SELF_SIGNED=ROOT/var/lib/gophd", "GOPHD_ALIAS=other.example")
+			dir := filepath.Join(m.root, "var/lib/gophd")
+			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org",
+				time.Now().AddDate(0, 3, 0))
+			m.at(listeningTLS(m.T, dir+"/gophd.crt", dir+"/gophd.key"))
+		}, "certificate", "no certificate is for other.example", "GOPHD_TLS_SELF_SIGNED=/var/lib"},
 		{"a renewal that was not seen", func(m *machine) {
 			m.set("GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt",
 				"GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key")

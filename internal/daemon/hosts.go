@@ -230,13 +230,19 @@ func (c *Settings) configured(name string) *virtualHost {
 // SelfSigned returns the pairs that -tls-self-signed may have made for the names in the flags,
 // preceded by the pair of an earlier gophd.
 func (f Flags) SelfSigned() []keypair.CertKey {
-	c := &Settings{Flags: f}
-	c.parseHosts()
 	pairs := []keypair.CertKey{keypair.Older(f.TLSSelfSigned)}
-	for _, name := range c.hostNames(f.Host) {
+	for _, name := range f.HostNames() {
 		pairs = append(pairs, keypair.Named(f.TLSSelfSigned, name))
 	}
 	return pairs
+}
+
+// HostNames returns the names of all hosts in the flags, and their aliases. The first host is
+// "localhost" without -host.
+func (f Flags) HostNames() []string {
+	c := &Settings{Flags: f}
+	c.parseHosts()
+	return c.hostNames(f.Host)
 }
 
 // hostNames returns the names of all hosts, beginning with the first host's.

@@ -80,12 +80,9 @@ func (x *examination) certificates(ctx context.Context) {
 	for i, file := range x.flags.TLSCert[:min(len(x.flags.TLSCert), len(x.flags.TLSKey))] {
 		pairs = append(pairs, keypair.CertKey{Cert: file, Key: x.flags.TLSKey[i]})
 	}
-	var names []string
-	for _, host := range append([]string{x.flags.Host}, x.flags.VHosts...) {
-		if name, _, _ := strings.Cut(host, "="); name != "" {
-			names = append(names, name)
-		}
-	}
+	names := slices.DeleteFunc(x.flags.HostNames(), func(name string) bool {
+		return name == "localhost"
+	})
 	var certs []*x509.Certificate
 	command := x.set(x.flags.OwnPair(x.managed()))
 	faults := x.faults
