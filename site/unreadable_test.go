@@ -28,11 +28,14 @@ func unprivileged(t *testing.T) {
 
 // A directory that cannot be listed is denied, because nobody knows what is in it:
 // one that can be searched, whose files are answered, and one that is shut, which
-// its owner may open at any time.
+// its owner may open at any time. So is one with an annotation that cannot be read.
 func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	unprivileged(t)
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"search/x": "x", "shut/x": "x", "x": "x"})
+	write(t, dir, map[string]string{"search/x": "x", "shut/x": "x", "x": "x",
+		"d/.robots": "Disallow: /x\n", "d/x": "x", "d/y": "y"})
+	note := filepath.Join(dir, "d/.robots")
+	must(t, os.Chmod(note, 0))
 	must(t, os.Chmod(filepath.Join(dir, "search"), 0o311))
 	must(t, os.Chmod(filepath.Join(dir, "shut"), 0))
 	defer func() { _ = os.Chmod(filepath.Join(dir, "shut"), 0o755) }()
@@ -48,7 +51,8 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	must(t, err)
 	must(t, stop())
 	for _, s := range []*site.Site{s, asFS} {
-		if !robotsHas(s, "Disallow: /search/")() || !robotsHas(s, "Disallow: /shut/")() {
+		if !robotsHas(s, "Disallow: /search/")() || !robotsHas(s, "Disallow: /shut/")() ||
+			!robotsHas(s, "Disallow: /d/")() {
 			t.Errorf("robots.txt:\n%s", s.Now().Robots)
 		}
 	}
@@ -60,21 +64,8 @@ func TestUnlistableDirectoryIsDenied(t *testing.T) {
 	soon(t, "a shut directory that opens", robotsLacks(s, "Disallow: /shut"))
 	must(t, os.WriteFile(filepath.Join(dir, "shut/.robots"), []byte("Disallow: /x\n"), 0o644))
 	soon(t, "a directory that was shut", robotsHas(s, "Disallow: /shut/x"))
-}
-
-// An annotation that cannot be read denies its directory until it can be.
-func TestUnreadableAnnotation(t *testing.T) {
-	unprivileged(t)
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"d/.robots": "Disallow: /x\n", "d/x": "x", "d/y": "y"})
-	note := filepath.Join(dir, "d/.robots")
-	must(t, os.Chmod(note, 0))
-	s := start(t, dir, site.Config{})
-	if !robotsHas(s, "Disallow: /d/")() {
-		t.Errorf("robots.txt:\n%s", s.Now().Robots)
-	}
 	must(t, os.Chmod(note, 0o644))
-	soon(t, "what it says", func() bool {
+	soon(t, "what the annotation says", func() bool {
 		return robotsHas(s, "Disallow: /d/x")() && robotsLacks(s, "Disallow: /d/")()
 	})
 	must(t, os.Chmod(note, 0))

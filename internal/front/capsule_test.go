@@ -36,12 +36,12 @@ func TestCapsule(t *testing.T) {
 	} {
 		r := h.ask(row.front, row.path)
 		for _, part := range row.has {
-			if !strings.Contains(r.body, part) {
-				t.Errorf("%s: %s has no %q:\n%s", row.front, row.path, part, r.body)
+			if !strings.Contains(r.Body, part) {
+				t.Errorf("%s: %s has no %q:\n%s", row.front, row.path, part, r.Body)
 			}
 		}
-		if strings.Contains(r.body, "unlinked.txt") || strings.Count(r.body, "My capsule") > 4 {
-			t.Errorf("%s: %s:\n%s", row.front, row.path, r.body)
+		if strings.Contains(r.Body, "unlinked.txt") || strings.Count(r.Body, "My capsule") > 4 {
+			t.Errorf("%s: %s:\n%s", row.front, row.path, r.Body)
 		}
 	}
 }
@@ -73,16 +73,16 @@ func TestListedTitles(t *testing.T) {
 	} {
 		r := h.ask(row.front, row.path)
 		if row.path == "/about-robots" {
-			r.body = h.exchange("http",
+			r.Body = h.exchange("http",
 				"GET /about-robots HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n")
 		}
 		for _, part := range row.has {
-			if !strings.Contains(r.body, part) {
-				t.Errorf("%s: %s has no %q:\n%s", row.front, row.path, part, r.body)
+			if !strings.Contains(r.Body, part) {
+				t.Errorf("%s: %s has no %q:\n%s", row.front, row.path, part, r.Body)
 			}
 		}
-		if strings.Contains(r.body, "Whisper") {
-			t.Errorf("%s: %s shows what is denied:\n%s", row.front, row.path, r.body)
+		if strings.Contains(r.Body, "Whisper") {
+			t.Errorf("%s: %s shows what is denied:\n%s", row.front, row.path, r.Body)
 		}
 	}
 }
@@ -113,13 +113,10 @@ func TestLabels(t *testing.T) {
 		{"/own.xml", h.files["own.xml"], "application/xml", "application/xml"},
 	} {
 		for front, want := range map[string]string{
-			"gopher": row.sent, "nex": row.sent, "gemini": "20 " + row.gemini + "\r\n" + row.sent,
-			"spartan": "2 " + row.gemini + "\r\n" + row.sent,
+			"gopher": row.sent, "nex": row.sent, "gemini": "20 " + row.gemini + "|" + row.sent,
+			"spartan": "2 " + row.gemini + "|" + row.sent,
 		} {
-			if got := h.exchange(front,
-				map[string]string{"gopher": row.path + "\r\n", "nex": row.path + "\r\n",
-					"gemini":  "gemini://h" + row.path + "\r\n",
-					"spartan": "h " + row.path + " 0\r\n"}[front]); got != want {
+			if got := h.said(front, row.path); got != want {
 				t.Errorf("%s: %s is %q, want %q", front, row.path, got, want)
 			}
 		}

@@ -32,6 +32,7 @@ import (
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
 // hole is a random tree that is served over all fronts.
@@ -163,10 +164,8 @@ func (h *hole) exchange(front, request string) string {
 
 // reply is the answer of a front to a selector.
 type reply struct {
-	served bool
-	page   bool   // the front has made it of a menu
-	to     string // it leads there instead
-	body   string
+	harness.Reply
+	page bool // the front has made it of a menu
 }
 
 // ask asks a front for the resource of a path, which is escaped.
@@ -174,45 +173,21 @@ func (h *hole) ask(front, path string) (r reply) {
 	h.t.Helper()
 	plain, err := url.PathUnescape(path)
 	treetest.Must(h.t, err)
+	if front == "gopher" {
+		path = plain
+	}
+	at := harness.Fronts{}
+	r.Reply = at.Parse(front, []byte(h.exchange(front, at.Request(front, "h", path, true)+"\r\n")))
 	switch front {
 	case "gopher":
-		r.body = h.exchange(front, plain+"\r\n")
-		r.served = !strings.HasPrefix(r.body, "3") ||
-			!strings.HasSuffix(r.body, "\terror.host\t1\r\n.\r\n")
-		r.page = r.served && strings.HasSuffix(r.body, "\r\n.\r\n")
+		r.page = strings.HasSuffix(r.Body, "\r\n.\r\n")
 	case "gemini", "spartan":
-		request, ok := "gemini://h"+path+"\r\n", "20 "
-		if front == "spartan" {
-			request, ok = "h "+path+" 0\r\n", "2 "
-		}
-		head, body, _ := strings.Cut(h.exchange(front, request), "\r\n")
-		r.body, r.served = body, strings.HasPrefix(head, ok)
-		if strings.HasPrefix(head, "3") {
-			_, r.to, _ = strings.Cut(head, " ")
-			r.to = strings.TrimPrefix(r.to, "gemini://h")
-		}
-		r.page = r.served && strings.Contains(head, "text/gemini") &&
-			!strings.HasSuffix(plain, ".gmi")
-	case "nex":
-		r.body = h.exchange(front, path+"\n")
-		r.served = r.body != "Not found: nothing here has that name\n"
+		r.page = strings.Contains(r.Head, "text/gemini") && !strings.HasSuffix(plain, ".gmi")
+	default:
 		r.page = strings.HasSuffix(plain, "/")
-	case "http":
-		for _, accept := range []string{"*/*", "text/html"} { // the page, if it is one of a menu
-			raw := h.exchange(front,
-				"GET "+path+" HTTP/1.0\r\nHost: h\r\nAccept: "+accept+"\r\n\r\n")
-			head, body, _ := strings.Cut(raw, "\r\n\r\n")
-			r.body, r.served = body, strings.HasPrefix(head, "HTTP/1.0 200")
-			if to := regexp.MustCompile(`(?m)^Location: (.*)\r$`).FindStringSubmatch(head +
-				"\r\n"); to != nil {
-				r.to = to[1]
-			}
-			if !strings.HasSuffix(plain, "/") {
-				break
-			}
-		}
-		r.page = r.served && strings.HasSuffix(plain, "/")
+		r.Served = r.Served || front == "nex" && r.Body == "" // a menu of nothing
 	}
+	r.page = r.page && r.Served
 	return r
 }
 
@@ -220,8 +195,8 @@ func (h *hole) ask(front, path string) (r reply) {
 func (h *hole) follow(front, path string) reply {
 	h.t.Helper()
 	r := h.ask(front, path)
-	for n := 0; r.to != "" && n < 3; n++ {
-		r = h.ask(front, r.to)
+	for n := 0; r.To != "" && n < 3; n++ {
+		r = h.ask(front, r.To)
 	}
 	return r
 }
@@ -298,25 +273,25 @@ func TestOneTreeOverAllFronts(t *testing.T) {
 			want := h.ask("gopher", selector.URIPath(sel))
 			for front := range h.at {
 				got := h.follow(front, selector.URIPath(sel))
-				if got.served != want.served {
+				if got.Served != want.Served {
 					t.Errorf("%s: %q is served: %v; over Gopher: %v", front, sel,
-						got.served, want.served)
+						got.Served, want.Served)
 				}
-				isFile := want.served && !want.page && !strings.HasSuffix(sel, "/")
-				if isFile && got.body != want.body && sel != "/caps.txt" {
-					t.Errorf("%s: %q is %.60q; over Gopher %.60q", front, sel, got.body, want.body)
+				isFile := want.Served && !want.page && !strings.HasSuffix(sel, "/")
+				if isFile && got.Body != want.Body && sel != "/caps.txt" {
+					t.Errorf("%s: %q is %.60q; over Gopher %.60q", front, sel, got.Body, want.Body)
 				}
-				if !got.page || !got.served {
+				if !got.page {
 					continue
 				}
 				pages++
-				linked := links(front, got.body)
+				linked := links(front, got.Body)
 				for _, to := range linked {
-					if !h.follow(front, to).served {
+					if !h.follow(front, to).Served {
 						t.Errorf("%s: the page %q links %q, which is not served", front, sel, to)
 					}
 				}
-				for _, to := range links("gopher", want.body) {
+				for _, to := range links("gopher", want.Body) {
 					if front == "gemini" && !slices.Contains(linked, to) {
 						t.Errorf("%s: the page %q does not link %q", front, sel, to)
 					}
@@ -336,13 +311,13 @@ func TestOneTreeOverAllFronts(t *testing.T) {
 // robots reads robots.txt over Gemini and HTTP as robots there do, for the paths as these
 // have them: escaped.
 func (h *hole) robots() {
-	file := h.ask("gopher", "/robots.txt").body
+	file := h.ask("gopher", "/robots.txt").Body
 	kennedy, ok := readers.Named("gemini")
 	if !ok {
 		h.t.Fatal("no reader is Gemini's")
 	}
-	overGemini := kennedy.Read([]byte(h.ask("gemini", "/robots.txt").body))
-	overHTTP := robots.Parse(robots.RFC9309, []byte(h.ask("http", "/robots.txt").body))
+	overGemini := kennedy.Read([]byte(h.ask("gemini", "/robots.txt").Body))
+	overHTTP := robots.Parse(robots.RFC9309, []byte(h.ask("http", "/robots.txt").Body))
 	twoKinds := overHTTP.For(robots.Robot{Names: []string{"somebot"},
 		Categories: []string{"webproxy", "indexer"}})
 	if !bytes.Equal([]byte(file), h.snap.Robots) {
@@ -356,11 +331,11 @@ func (h *hole) robots() {
 		denied := !h.snap.Compiled.Explain("*", name, dir).Allowed
 		path := selector.URIPath(sel)
 		other := (&url.URL{Path: sel}).EscapedPath() // as some programs write it
-		if denied && other != path && overHTTP.Allowed("*", other) && h.ask("http", other).served {
+		if denied && other != path && overHTTP.Allowed("*", other) && h.ask("http", other).Served {
 			h.t.Errorf("HTTP: %q is denied, and robots may fetch %s, which is served", sel, other)
 		}
 		if denied && other != path && overGemini.Allowed("somebot", other) &&
-			h.ask("gemini", other).served {
+			h.ask("gemini", other).Served {
 			h.t.Errorf("Gemini: %q is denied, and robots may fetch %s, which is served", sel, other)
 		}
 		if allowed := overHTTP.Allowed("*", path); allowed == denied {
@@ -384,7 +359,7 @@ func TestSpellingsOfDeniedPaths(t *testing.T) {
 	for path, served := range map[string]bool{"/it's/x.txt": true, "/it%27s/x.txt": false,
 		"/it%27s%20all/x.txt": true} {
 		for _, front := range []string{"gemini", "spartan", "http"} {
-			if r := h.ask(front, path); r.served != served || !served && r.to != "/it's/x.txt" {
+			if r := h.ask(front, path); r.Served != served || !served && r.To != "/it's/x.txt" {
 				t.Errorf("%s: %s: %+v", front, path, r)
 			}
 		}

@@ -134,15 +134,12 @@ func TestProgramsOnEveryFront(t *testing.T) {
 // place it leads to, then the body.
 func (h *hole) said(front, path string) string {
 	h.t.Helper()
-	switch front {
-	case "gopher":
-		return h.exchange(front, strings.ReplaceAll(path, "%20", " ")+"\r\n")
-	case "gemini":
-		return strings.Replace(h.exchange(front, "gemini://h"+path+"\r\n"), "\r\n", "|", 1)
-	case "spartan":
-		return strings.Replace(h.exchange(front, "h "+path+" 0\r\n"), "\r\n", "|", 1)
-	case "nex":
-		return h.exchange(front, path+"\n")
+	if front != "http" {
+		r := h.ask(front, path)
+		if r.Head == "" {
+			return r.Body
+		}
+		return r.Head + "|" + r.Body
 	}
 	head, body, _ := strings.Cut(h.exchange(front,
 		"GET "+path+" HTTP/1.0\r\nHost: h\r\n\r\n"), "\r\n\r\n")

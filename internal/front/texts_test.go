@@ -68,7 +68,7 @@ func TestTextsWhole(t *testing.T) {
 	}
 	h.serve(t)
 	for i, x := range wholeTexts {
-		menu, feed := h.ask("gemini", dir(i)).body, h.ask("http", dir(i)+"feed.xml").body
+		menu, feed := h.ask("gemini", dir(i)).Body, h.ask("http", dir(i)+"feed.xml").Body
 		title := x.title
 		if title == "" {
 			title = name(i)
@@ -112,7 +112,7 @@ func TestTextsWhole(t *testing.T) {
 				}
 			}
 		}
-		if got := h.ask("gemini", dir(i)+name(i)).body; got != x.text && x.suffix != ".html" {
+		if got := h.ask("gemini", dir(i)+name(i)).Body; got != x.text && x.suffix != ".html" {
 			t.Errorf("Gemini has %q of %q", got, x.text)
 		}
 	}

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,17 +24,21 @@ func TestRobotsNeedsAnOlderGo(t *testing.T) {
 		}
 		for _, name := range names {
 			if !strings.HasSuffix(name, "_test.go") {
-				copyTo(t, name, filepath.Join(dir, pkg, filepath.Base(name)))
+				text, err := os.ReadFile(name)
+				must(t, err)
+				write(t, filepath.Join(dir, pkg, filepath.Base(name)), string(text))
 			}
 		}
 	}
-	copyTo(t, top+"/go.sum", dir+"/go.sum")
+	sum, err := os.ReadFile(top + "/go.sum")
+	must(t, err)
+	write(t, dir+"/go.sum", string(sum))
 	const mod = "module github.com/gophd/gophd\n\ngo 1.24.0\n\nrequire github.com/dunglas/httpsfv v1.1.2\n"
-	must(t, os.WriteFile(dir+"/go.mod", []byte(mod), 0o644))
+	write(t, dir+"/go.mod", mod)
 	for name, newer := range map[string]string{"": "",
 		"robots/newer.go": "package robots\n\nimport \"sync\"\n\nfunc newer(wg *sync.WaitGroup) { wg.Go(func() {}) }\n"} {
 		if name != "" {
-			must(t, os.WriteFile(filepath.Join(dir, name), []byte(newer), 0o644))
+			write(t, filepath.Join(dir, name), newer)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), harness.Timeout)
 		cmd := exec.CommandContext(ctx, harness.Tool(t, "go"), "vet", "-stdversion", "./...")
@@ -50,16 +53,4 @@ func TestRobotsNeedsAnOlderGo(t *testing.T) {
 			_ = os.Remove(filepath.Join(dir, name))
 		}
 	}
-}
-
-func copyTo(t *testing.T, from, to string) {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(to), 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(to, data, fs.FileMode(0o644))
-	}
-	must(t, err)
 }
