@@ -138,3 +138,21 @@ func TestExplainVeronica(t *testing.T) {
 		t.Errorf("%+v\n%s", e, c.File())
 	}
 }
+
+// TestOverrules: which rule would decide, were there not the one that does: one of the same group.
+func TestOverrules(t *testing.T) {
+	c := compileOf(root("Disallow: /x/\nUser-agent: a\nDisallow: /\nDisallow: /x/y\n"))
+	for _, test := range []struct {
+		robot         string
+		by, overrules int
+	}{{"*", 1, 0}, {"a", 4, 3}} {
+		e := c.Explain(test.robot, "x/y", false)
+		overrules := 0
+		if e.Overrules != nil {
+			overrules = e.Overrules.Line
+		}
+		if e.By.Line != test.by || overrules != test.overrules {
+			t.Errorf("%s: line %d decides and overrules line %d", test.robot, e.By.Line, overrules)
+		}
+	}
+}

@@ -231,7 +231,7 @@ func (c *Compiled) without(f *robots.File, said RuleSource) *robots.File {
 	var rest []byte
 	for l := range f.Lines() {
 		if s := c.Source(l.Number); s != nil && *s == said {
-			l.Text = "\n"
+			l.Text = "Disallow:\n" // a group without a rule would join the next one
 		}
 		rest = append(rest, l.Text...)
 	}

@@ -136,9 +136,7 @@ func (k *checked) bad() bool {
 func (k *checked) String() string {
 	var b strings.Builder
 	b.WriteString(reportsText(k.Reports, k.all))
-	for line := range strings.Lines(string(k.differs)) {
-		b.WriteString(diag.Printable(strings.TrimSuffix(line, "\n")) + "\n")
-	}
+	b.Write(k.differs)
 	fmt.Fprintf(&b, "%-20s %9s %9s %11s\n", "reader", "rules", "leaks", "over-blocks")
 	for _, row := range k.Readers {
 		fmt.Fprintf(&b, "%-20s %9d %9d %11d\n", row.Name, row.Rules, row.Leaks, row.OverBlocks)
