@@ -19,7 +19,7 @@ import (
 func TestLeases(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a/x": "x", "n/.robots": "Disallow: /y\n", "n/y": "", "n/z": "",
-		"m/gophermap": "=run\n", "m/run": "#!/bin/sh\n", "o/.robots": "Disallow: /x\n", "o/x": ""})
+		"m/gophermap": "=run\n", "m/x.gph": "", "m/index.gmi": "", "m/run": "#!/bin/sh\n", "o/.robots": "Disallow: /x\n", "o/x": ""})
 	h := newHome(t)
 	capsule := filepath.Join(h.add(t, 2001, "ann",
 		map[string]string{"../public_gemini/.robots": "Disallow: /y\n"}), "../public_gemini")
@@ -28,16 +28,17 @@ func TestLeases(t *testing.T) {
 	s := start(t, dir, conf)
 	time.Sleep(2100 * time.Millisecond) // what is younger is compared again anyway
 	var free []func()
-	for _, name := range []string{"a/x", "n/.robots", "m/gophermap"} {
+	for _, name := range []string{"a/x", "n/.robots", "m/gophermap", "m/x.gph", "m/index.gmi"} {
 		free = append(free, treetest.Lease(t, filepath.Join(dir, name)))
 	}
 	free = append(free, treetest.Lease(t, filepath.Join(capsule, ".robots")))
 	if err := canOpen(s, "a/x"); !errors.Is(err, stall.Err) || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a leased file, which is there: %v", err)
 	}
-	if m := s.View(t.Context()); true {
-		if _, err := m.Open("m/gophermap"); err == nil || m.Err() == nil {
-			t.Error("a leased map is left out of what is made")
+	for _, name := range []string{"m/gophermap", "m/x.gph", "m/index.gmi"} {
+		m := s.View(t.Context())
+		if _, err := m.Open(name); err == nil || m.Err() == nil {
+			t.Errorf("%s, which is leased, is left out of what is made", name)
 		}
 	}
 	began := time.Now()

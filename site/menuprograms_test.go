@@ -19,6 +19,7 @@ func TestMenusOfPrograms(t *testing.T) {
 		"g/index.dcgi": "", "g2/index.dcgi": "", "g2/gophermap": "a map\n"}
 	for i := range 17 {
 		files[fmt.Sprintf("many/%d/gophermap", i)] = "#!/bin/sh\n"
+		files[fmt.Sprintf("most/%d/gophermap", max(i, 1))] = "#!/bin/sh\n"
 	}
 	write(t, dir, files)
 	s := start(t, dir, site.Config{Watch: site.WatchOff, Runs: func(name string) bool {
@@ -27,7 +28,7 @@ func TestMenusOfPrograms(t *testing.T) {
 	snap, err := s.Snapshot(t.Context())
 	must(t, err)
 	for sel, want := range map[string]bool{"/d/": false, "/d/x": true, "/e/": false,
-		"/e/prog": true, "/f/": true, "/g/": false, "/g2/": true, "/many/3/": false, "/many/x": false, "/": true} {
+		"/e/prog": true, "/f/": true, "/g/": false, "/g2/": true, "/many/3/": false, "/many/x": false, "/most/3/": false, "/most/x": true, "/": true} {
 		name, isDir, _ := selector.Path(sel)
 		if got := !snap.Compiled.DeniedToAll(name, isDir); got != want {
 			t.Errorf("%s: allowed %v", sel, got)

@@ -133,7 +133,9 @@ func TestUsers(t *testing.T) {
 	write(t, dir, map[string]string{"x.txt": "x",
 		"~bob": "-> " + filepath.Join(h.dir, "bob", "public_gopher"),
 		"b":    "-> " + filepath.Join(h.dir, "bob", "public_gopher")})
-	s := start(t, dir, h.config())
+	conf := h.config()
+	conf.Mounts = map[string]string{"pub": ann} // which is no user
+	s := start(t, dir, conf)
 	shows(t, s, map[string]string{
 		"~ann":           "dir [drafts hand in index.txt robots.txt way] <nil>",
 		"~ann/index.txt": "ann's",
@@ -144,7 +146,7 @@ func TestUsers(t *testing.T) {
 		"~nobody":        "error",
 		"~":              "error",
 		"~ann/.robots":   "error",
-		".":              "dir [b x.txt ~bob] <nil>",
+		".":              "dir [b pub x.txt ~bob] <nil>",
 	})
 	says(t, s, "Disallow: /~ann/drafts", "Disallow: /~ann/hand",
 		"Disallow: /~ann/way")
