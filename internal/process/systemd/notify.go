@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"time"
-
-	"github.com/coreos/go-systemd/v22/daemon"
 )
 
 // Notifier reports the state of the service to systemd (sd_notify(3)). All methods of a
 // nil Notifier do nothing.
 //
-// Unlike SdNotify of go-systemd, it keeps the socket open, since a process in the sandbox cannot
-// open another.
+// Unlike package daemon of go-systemd, it keeps the socket open, since a process in the
+// sandbox cannot open another.
 type Notifier struct {
 	conn     net.Conn
 	watchdog time.Duration // 0: systemd has no watchdog for the service
@@ -25,8 +24,10 @@ type Notifier struct {
 // It removes the variables from the environment.
 func NewNotifier() (*Notifier, error) {
 	name := os.Getenv("NOTIFY_SOCKET")
-	watchdog, err := daemon.SdWatchdogEnabled(true)
-	err = errors.Join(err, os.Unsetenv("NOTIFY_SOCKET"))
+	watchdog, err := watchdogTime()
+	for _, v := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
+		err = errors.Join(err, os.Unsetenv(v))
+	}
 	if name == "" || err != nil {
 		return nil, err
 	}
@@ -37,12 +38,26 @@ func NewNotifier() (*Notifier, error) {
 	return &Notifier{conn, watchdog}, nil
 }
 
+// watchdogTime returns the watchdog timeout, or 0 (sd_watchdog_enabled(3)).
+func watchdogTime() (time.Duration, error) {
+	usec := os.Getenv("WATCHDOG_USEC")
+	if pid := os.Getenv("WATCHDOG_PID"); usec == "" ||
+		pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(usec, 10, 52)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("WATCHDOG_USEC %q is not a time", usec)
+	}
+	return time.Duration(n) * time.Microsecond, nil
+}
+
 // Ready reports that the service is ready, after the start or a reload.
 func (n *Notifier) Ready() { n.send("READY=1") }
 
 // Reloading reports a reload, until Ready is called.
 func (n *Notifier) Reloading() {
-	n.send(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+	n.send("RELOADING=1\nMONOTONIC_USEC=" + strconv.FormatInt(monotonic().Microseconds(), 10))
 }
 
 // Stopping reports that the service ends.

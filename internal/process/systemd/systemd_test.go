@@ -27,10 +27,12 @@ func TestNotify(t *testing.T) {
 	if got := m.Next(); got != "READY=1" {
 		t.Errorf("got %q", got)
 	}
+	before := monotonic()
 	n.Reloading()
 	state, usec, _ := strings.Cut(m.Next(), "\nMONOTONIC_USEC=")
-	if at, err := strconv.ParseInt(strings.TrimSpace(usec), 10, 64); state != "RELOADING=1" ||
-		err != nil || at <= 0 {
+	at, err := strconv.ParseInt(usec, 10, 64)
+	if state != "RELOADING=1" || err != nil || at < before.Microseconds() ||
+		at > monotonic().Microseconds() {
 		t.Errorf("got %q at %q, %v", state, usec, err)
 	}
 	n.Stopping()
@@ -96,5 +98,10 @@ func TestMistakes(t *testing.T) {
 		if _, err := NewNotifier(); err == nil {
 			t.Errorf("WATCHDOG_USEC %q is taken", usec)
 		}
+	}
+	t.Setenv("WATCHDOG_USEC", "1000")
+	t.Setenv("WATCHDOG_PID", "1")
+	if d, err := watchdogTime(); d != 0 || err != nil {
+		t.Errorf("another's watchdog: %v, %v", d, err)
 	}
 }
