@@ -89,7 +89,8 @@ func (Fronts) Parse(front string, reply []byte) (r Reply) {
 	switch front {
 	case "http", "https":
 		r.Head, r.Body, _ = strings.Cut(r.Body, "\r\n\r\n")
-		r.Served = strings.HasPrefix(r.Head, "HTTP/1.0 200 ")
+		r.Served = strings.HasPrefix(r.Head, "HTTP/1.0 200 ") ||
+			strings.HasPrefix(r.Head, "HTTP/1.1 200 ") // robots.txt for one client too many
 	case "gemini", "spartan":
 		r.Head, r.Body, _ = strings.Cut(r.Body, "\r\n")
 		r.Served = strings.HasPrefix(r.Head, "20 ") || strings.HasPrefix(r.Head, "2 ")
