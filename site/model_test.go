@@ -254,6 +254,25 @@ func TestRescanIsScan(t *testing.T) {
 	})
 }
 
+// TestMapsDependOnWhatTheyInclude: a map is read again when a file of any directory has changed
+// that it includes, since that may include others.
+func TestMapsDependOnWhatTheyInclude(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"d/gophermap": "=a\n=/lib/b\n", "d/a": "a\n", "lib/b": "b\n",
+		"lib/c": "c\n"})
+	s, err := Open(dir, Config{})
+	must(t, err)
+	defer s.Close()
+	scan := namesScanner(s.served.Load().root)
+	tree, err := scan.tree()
+	must(t, err)
+	write(t, dir, map[string]string{"lib/b": "=/lib/c\n"})
+	scan.rescan(tree, []string{"lib"}, nil)
+	if _, is := scan.included(nil)["lib/c"]; !is {
+		t.Errorf("included: %v", scan.included(nil))
+	}
+}
+
 // TestEditReadsNoDirectory: where only files have changed, the others of their directory are not
 // read again, unless a menu or the type of the directory may depend on one of them.
 func TestEditReadsNoDirectory(t *testing.T) {

@@ -40,3 +40,27 @@ func TestReloadTellsWhatFails(t *testing.T) {
 		}
 	}
 }
+
+// TestReloadKeepsLinksOfMounts: when all of the root is read again, links in the mounts, which are
+// not, lead where they did.
+func TestReloadKeepsLinksOfMounts(t *testing.T) {
+	pub, told := t.TempDir(), make(chan site.Reload, 100)
+	write(t, pub, map[string]string{"phlog/x": "x", "blog": "-> phlog"})
+	s, err := site.Open(t.TempDir(), site.Config{Mounts: map[string]string{"pub": pub},
+		Reloaded: func(r site.Reload) { told <- r }})
+	must(t, err)
+	treetest.Run(t, s.Run)
+	_, err = s.Snapshot(t.Context())
+	must(t, err)
+	for range 2 {
+		for r := range told {
+			if r.Everything {
+				break
+			}
+		}
+		if got := s.Now().Real("pub/blog/x"); got != "pub/phlog/x" {
+			t.Errorf("it leads to %q", got)
+		}
+		s.Reload()
+	}
+}
