@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -130,7 +131,8 @@ func TestUsersWithSkelAlone(t *testing.T) {
 	write(t, homes, map[string]string{"ann/g/index.txt": "hello\n",
 		"bob/g/index.txt":  "hello, it is me\n",
 		"cleo/g/index.txt": "hello\n", "cleo/g/own.txt": "", "dora/g/other.txt": "hello\n",
-		"eve/g/index.txt": "hello\n", "eve/g/d/x": ""})
+		"eve/g/index.txt": "hello\n", "eve/g/d/x": "",
+		"fay/g/index.txt": "hello\n"})
 	conf := Config{Users: homes + "/*/g", UsersMinUID: os.Geteuid()}
 	if conf.UsersMinUID == 0 { // root owns no home that is served
 		conf.UsersMinUID = 2001
@@ -141,13 +143,19 @@ func TestUsersWithSkelAlone(t *testing.T) {
 	s, err := Open(t.TempDir(), conf)
 	must(t, err)
 	s.users.skel = map[string][]byte{"index.txt": []byte("hello\n")}
+	s.served.Load().root.Trees["~fay"].Fault = func(name string) error {
+		if name == "index.txt" { // it cannot be read, and may be another
+			return syscall.EIO
+		}
+		return nil
+	}
 	Running(t, s)
 	for range 20 { // in any order
 		var got []string
 		for _, u := range s.View(t.Context()).Users() {
 			got = append(got, u.Name)
 		}
-		if slices.Sort(got); !slices.Equal(got, []string{"bob", "cleo", "dora", "eve"}) {
+		if slices.Sort(got); !slices.Equal(got, []string{"bob", "cleo", "dora", "eve", "fay"}) {
 			t.Errorf("those with a tree of their own: %q", got)
 		}
 	}
