@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/internal/stall"
+	"github.com/gophd/gophd/internal/treetest"
 )
 
 // TestScopes: a reply is stale once something in its scope has changed, and one that is made
@@ -158,5 +159,40 @@ func TestUsersWithSkelAlone(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, []string{"bob", "cleo", "dora", "eve", "fay"}) {
 			t.Errorf("those with a tree of their own: %q", got)
 		}
+	}
+}
+
+// TestForeignBesideHanging: files of others in a user's tree are not listed while a name beside
+// them hangs, and that name is left out.
+func TestForeignBesideHanging(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	homes := t.TempDir()
+	must(t, os.Chmod(homes, 0o755))
+	write(t, homes, map[string]string{"ann/g/foreign": "", "ann/g/hung": "", "ann/g/own": ""})
+	for name, uid := range map[string]int{"": 2001, "/g": 2001, "/g/foreign": 2002, "/g/hung": 2001,
+		"/g/own": 2001} {
+		must(t, os.Chown(homes+"/ann"+name, uid, uid))
+	}
+	s := Start(t, t.TempDir(), Config{Users: homes + "/*/g", FileTimeout: 100 * time.Millisecond})
+	op, err := s.guard.Enter("~ann/hung")
+	must(t, err)
+	defer op.Leave()
+	if !treetest.Eventually(func() bool {
+		probe, err := s.guard.Enter("~ann/hung")
+		probe.Leave()
+		return err != nil
+	}) {
+		t.Fatal("it does not hang")
+	}
+	list, err := s.View(t.Context()).ReadDir("~ann")
+	must(t, err)
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"own"}) {
+		t.Errorf("listed: %q", names)
 	}
 }
