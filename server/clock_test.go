@@ -47,6 +47,11 @@ func TestClockJumps(t *testing.T) {
 		if !r.take(netip.MustParseAddr("192.0.2.2"), now) {
 			t.Error("another address has no token")
 		}
+		for range 3 {
+			if !r.take(netip.Addr{}, now) {
+				t.Error("a client without an address is limited")
+			}
+		}
 		var told onceAMinute
 		if told.add(a, now) != 1 || told.add(a, jumped(t, now.Add(time.Second), by)) != 0 {
 			t.Error("told twice in a minute")

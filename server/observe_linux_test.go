@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 )
 
 // witness is an Observer that sends on a channel.
@@ -22,6 +23,9 @@ func TestObserver(t *testing.T) {
 				_, err := io.WriteString(c, "404")
 				return errors.Join(err, ErrNotFound)
 			}
+			if strings.HasPrefix(r.Selector, "GET /told") {
+				c.Served(r, Served{Bytes: 4, Took: time.Second})
+			}
 			return sayHTTP(c, r)
 		}})
 	for _, tt := range []struct {
@@ -33,6 +37,7 @@ func TestObserver(t *testing.T) {
 		{"/s\r\n", "/s", 7, OK},
 		{"/a\x00b\r\n", "", int64(len(badRequest)), BadRequest},
 		{"HEAD / HTTP/1.1\r\n\r\n", "HEAD / HTTP/1.1", 36, OK},
+		{"GET /told HTTP/1.1\r\n\r\n", "GET /told HTTP/1.1", 4, OK},
 		{"GET /none HTTP/1.1\r\n\r\n", "GET /none HTTP/1.1", 3, NotFound},
 	} {
 		_ = ask(t, dialTCP(t, addr), tt.request)
