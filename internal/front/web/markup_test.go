@@ -81,7 +81,7 @@ func TestGemtext(t *testing.T) {
 	}
 	var two pageWriter
 	if (&page{Title: "Title"}).gemtext(&two,
-		"# Title\n# Other\n"); two.String() != "<h2>Other</h2>\n" {
+		"# Title\n# Other\n## Sub\n"); two.String() != "<h2>Other</h2>\n<h3>Sub</h3>\n" {
 		t.Error(two.String())
 	}
 	for text, hidden := range map[string]bool{"Title\nmore": true, "# Title\nTitle\n": false,

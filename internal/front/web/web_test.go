@@ -257,6 +257,7 @@ func TestDrawn(t *testing.T) {
 	s.shows(map[string][]string{
 		"/numbers": {"<svg></svg>", "gopher://gopher.example/0/numbers"},
 		"/a.txt":   {"!<svg>"},
+		"/1/":      {"!/1/feed.xml"},                    // without dated texts
 		"/links":   {"gopher://gopher.example/1/links"}, // a menu that the handler makes
 	})
 	if res, _ := s.get("/numbers"); res.Header.Get("Content-Security-Policy") !=
@@ -265,6 +266,16 @@ func TestDrawn(t *testing.T) {
 	}
 	if _, body := s.get("/numbers", "Accept", "text/plain"); body != "1 2 3" {
 		t.Errorf("as a text: %q", body)
+	}
+}
+
+// TestHostOf: a host is compared without its port and without a final dot.
+func TestHostOf(t *testing.T) {
+	for host, want := range map[string]string{"h": "h", "h:80": "h", "h.:80": "h", "h.": "h",
+		"[::1]:80": "::1", "[::1]": "::1"} {
+		if got := strings.Trim(hostOf(host), "[]"); got != want {
+			t.Errorf("%s: %s, want %s", host, got, want)
+		}
 	}
 }
 
