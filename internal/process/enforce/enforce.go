@@ -121,12 +121,25 @@ func (e *Enforcer) Admit(r *server.Request) error {
 	return nil
 }
 
-// AdmitNow admits a request of a client that has never fetched robots.txt, or for it.
+// AdmitNow reports whether the client has never fetched robots.txt or need not be limited.
 func (e *Enforcer) AdmitNow(r *server.Request) bool {
+	from := server.Block(r.Remote.Addr())
+	if answer.IsRobots(r.Selector) {
+		if e.Site.Now() == nil {
+			return false
+		}
+		if !r.Embedded {
+			e.fetched(from)
+		}
+		return true
+	}
 	e.mu.Lock()
-	known := e.known[server.Block(r.Remote.Addr())] != nil
-	e.mu.Unlock()
-	return e.Site.Now() != nil && (answer.IsRobots(r.Selector) || !known) && e.Admit(r) == nil
+	defer e.mu.Unlock()
+	if e.known[from] != nil {
+		return false
+	}
+	e.read(from, r.Selector)
+	return true
 }
 
 // isMenu reports whether a selector is that of an existing menu. A robot could invent others.
