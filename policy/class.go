@@ -166,9 +166,10 @@ func parts[T any](name string, names map[string]T, fn func(part string)) {
 }
 
 // Readers of 1994 take the first group whose name is a part of their own, so a name must
-// precede any part of it that is treated otherwise. The groups are written one at a time. A name is free once every name that contains it, of another group, is written. Next
-// comes the group with the most names of those whose names are all free; if there is none,
-// the free names of the group that has the most of them, and the rest of it later.
+// precede any part of it that is treated otherwise. The groups are written one at a time. A name
+// is free once every name that contains it, of another group, is written. Next comes the group
+// with the most names of those whose names are all free; if there is none, the free names of the
+// group that has the most of them, and the rest of it later.
 
 // stack is a group of which names are still to be written.
 type stack struct {
