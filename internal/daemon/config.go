@@ -19,6 +19,7 @@ import (
 	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/process/sandbox"
 	"github.com/gophd/gophd/internal/source/programs"
+	"github.com/gophd/gophd/internal/source/sitemap"
 	"github.com/gophd/gophd/internal/source/sitesearch"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
@@ -266,6 +267,18 @@ func (f Flags) Parts() (site.Config, []programs.Mapping, error) {
 	return c.site, c.programs, c.failures.orNil()
 }
 
+// WithoutSitemaps returns the lines of a robots.txt but those of sitemaps, whose URLs a running
+// server alone knows.
+func WithoutSitemaps(file []byte) string {
+	var kept strings.Builder
+	for line := range strings.Lines(string(file)) {
+		if line != "\n" && !strings.HasPrefix(line, "Sitemap:") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
 // VirtualHosts returns the directories of -vhost by name, as far as they are valid.
 func (f Flags) VirtualHosts() map[string]string {
 	hosts := map[string]string{}
@@ -289,6 +302,9 @@ func (c *Settings) parts() {
 	}
 	if c.Search {
 		c.site.Endless = []string{sitesearch.Selector}
+	}
+	if c.Sitemap {
+		c.site.Sitemaps = []string{"gopher://localhost/0" + sitemap.Selector} // a start knows the names of the hosts
 	}
 
 	for _, flag := range c.FastCGI {

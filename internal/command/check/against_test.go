@@ -128,6 +128,21 @@ func TestAgainstForms(t *testing.T) {
 	}
 }
 
+// TestAgainstCharset: a menu is compared in the characters that gophd would send.
+func TestAgainstCharset(t *testing.T) {
+	server := oldServer(t, tree{"": "iПривет\t\terror.host\t1\r\n.\r\n"})
+	dir := t.TempDir()
+	write(t, dir, tree{"gophermap": "\xcf\xf0\xe8\xe2\xe5\xf2\n"})
+	var o Options
+	must(t, o.Serve.Charset.UnmarshalText([]byte("windows-1251")))
+	r, err := compare(t.Context(), dir, o,
+		comparison{URL: "gopher://" + server.addr + "/", Mine: true})
+	must(t, err)
+	if len(r.Findings) > 0 {
+		t.Error(r.text("", "the server"))
+	}
+}
+
 // Every difference from a running server is found, once, and nothing else.
 func TestAgainst(t *testing.T) {
 	server := oldServer(t, tree{

@@ -181,6 +181,7 @@ func begin(ctx context.Context, dir, what string, o Options) (c *checking,
 	}
 	c.programs = &programs.Programs{Rules: rules}
 	c.host = &answer.Host{Site: c.site, Beside: []answer.Source{&feed.Feeds{}}}
+	c.host.Charset = o.Serve.Charset
 	if o.Serve.Sitemap {
 		c.host.Beside = append(c.host.Beside, &sitemap.Sitemaps{Site: c.site})
 	}

@@ -23,7 +23,11 @@ func examineSite(ctx context.Context, dir string, hosts map[string]string,
 	if err != nil {
 		return nil, err
 	}
-	o.Serve = daemon.Flags{FastCGI: o.Serve.FastCGI, Charset: o.Serve.Charset}
+	o.Serve = daemon.Flags{
+		FastCGI: o.Serve.FastCGI,
+		Charset: o.Serve.Charset,
+		Sitemap: o.Serve.Sitemap,
+	}
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		o.Host = name
 		r, err := Examine(ctx, hosts[name], o, nil)

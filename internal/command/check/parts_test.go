@@ -21,14 +21,14 @@ func TestSite(t *testing.T) {
 		"homes/ann/public_gopher/gophermap": "Ann\n\n0No\tno.txt\n",
 		"homes/ann/public_gopher/alien.txt": "x", "homes/bob/public_gopher/b.txt": "b",
 		"homes/cleo/public_gopher/c.txt": "c", "homes/cleo/public_gopher/cgi-bin/x/y": "",
-		"homes/dan/public_gopher/d.txt": "d", "two/gophermap": "=figlet hi\n"})
+		"homes/dan/public_gopher/d.txt": "d", "two/gophermap": "=figlet hi\n0Sitemap\t/sitemap.xml\n"})
 	give(t, dir, 1012345, "homes/ann", "homes/bob")
 	give(t, dir, 12346, "homes/ann/public_gopher/alien.txt", "homes/cleo", "homes/dan/public_gopher")
 	give(t, dir, 12347, "homes/dan")
 	give(t, dir, 12346, "homes/dan/public_gopher")
 	give(t, dir, 500, "homes/bob")
 	o := Options{Serve: daemon.Flags{Users: dir + "/homes/*/public_gopher", UsersMinUID: 1000,
-		Mounts: []string{"pub=" + dir + "/mirror"}}}
+		Sitemap: true, Mounts: []string{"pub=" + dir + "/mirror"}}}
 	r, err := examineSite(t.Context(), dir+"/root",
 		tree{"two.example": dir + "/two"}, o)
 	must(t, err)

@@ -71,12 +71,12 @@ func (x *examination) served(ctx context.Context) []byte {
 		x.unknown("%s", why)
 		return nil
 	}
-	want := withoutSitemaps(x.sight.Robots)
+	want := daemon.WithoutSitemaps(x.sight.Robots)
 	served, err := x.ask(ctx, "robots.txt")
-	if err == nil && withoutSitemaps(served) != want && ask.Sleep(ctx, noticed) == nil {
+	if err == nil && daemon.WithoutSitemaps(served) != want && ask.Sleep(ctx, noticed) == nil {
 		served, err = x.ask(ctx, "robots.txt") // a change just made may not have been noticed
 	}
-	switch got := withoutSitemaps(served); {
+	switch got := daemon.WithoutSitemaps(served); {
 	case err != nil:
 		x.restarted("", "the server does not answer: %v", err)
 		return nil
@@ -109,16 +109,6 @@ func (x *examination) served(ctx context.Context) []byte {
 		}
 	}
 	return served
-}
-
-func withoutSitemaps(text []byte) string {
-	var kept strings.Builder
-	for line := range strings.Lines(string(text)) {
-		if line != "\n" && !strings.HasPrefix(line, "Sitemap:") {
-			kept.WriteString(line)
-		}
-	}
-	return kept.String()
 }
 
 // fronts requests the start over each protocol that a flag or an enabled socket names.

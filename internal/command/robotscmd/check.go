@@ -11,6 +11,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/nomatch"
+	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/policy"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
@@ -37,15 +38,18 @@ func (c *Command) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var served []byte
+	result := check(snap)
+	result.all = c.Verbose
 	if len(c.Args) > 0 {
-		if snap, served, err = c.served(ctx, snap); err != nil {
+		a, err := c.fetchRobots(ctx, c.Args[0])
+		if err != nil {
 			return err
 		}
-	}
-	result := check(snap)
-	if result.all = c.Verbose; len(c.Args) > 0 {
-		result.against(served, snap, c.Args[0])
+		served := a.File.AppendTo(nil)
+		if !c.Serve.Sitemap ||
+			daemon.WithoutSitemaps(served) != daemon.WithoutSitemaps(snap.Robots) {
+			result.against(served, snap, c.Args[0])
+		}
 	}
 	return c.print(result, result.String(), !result.bad())
 }
@@ -83,23 +87,6 @@ func (k *checked) unnamed(leaks []policy.Leak) {
 			k.Reports = append(k.Reports, r)
 		}
 	}
-}
-
-// served fetches the file of a server. With -sitemap it reads the site again: the server
-// alone knows the URL of the sitemap.
-func (c *Command) served(ctx context.Context, snap *site.Snapshot) (*site.Snapshot, []byte, error) {
-	a, err := c.fetchRobots(ctx, c.Args[0])
-	if err != nil {
-		return nil, nil, err
-	}
-	if c.Serve.Sitemap {
-		own := robots.Parse(readers.RFC9309, snap.Robots).Sitemaps()
-		c.sitemaps = slices.DeleteFunc(a.File.Sitemaps(), func(url string) bool {
-			return slices.Contains(own, url)
-		})
-		snap, err = c.readRoot(ctx)
-	}
-	return snap, a.File.AppendTo(nil), err
 }
 
 // against compares with the file of a server, and proves that one.

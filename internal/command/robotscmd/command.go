@@ -45,8 +45,6 @@ type Command struct {
 	Version  string // of gophd, sent to hosts
 	In       io.Reader
 	Out, Err io.Writer
-
-	sitemaps []string // that a server adds to the file
 }
 
 // atMost refuses all arguments after the first n.

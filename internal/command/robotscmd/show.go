@@ -83,7 +83,6 @@ func (c *Command) readRoot(ctx context.Context) (*site.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	conf.Sitemaps = c.sitemaps
 	var snap *site.Snapshot
 	if at := strings.Trim(c.At, "/"); at != "" {
 		var read atomic.Int64
