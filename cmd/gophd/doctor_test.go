@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/netip"
 	"os"
@@ -29,6 +24,7 @@ import (
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/test/e2e/harness"
 )
 
 func init() {
@@ -159,10 +155,8 @@ func (m *machine) instead(prefix, reply string) {
 // otherTree serves a tree, and examines another one with the same names and rules.
 func (m *machine) otherTree() {
 	m.serve()
-	for name, text := range map[string]string{".robots": "Disallow: /drafts/\n",
-		"about.txt": "something else\n", "drafts/next.txt": ""} {
-		m.write("srv/other/"+name, text)
-	}
+	treetest.Write(m.T, filepath.Join(m.root, "srv/other"), map[string]string{
+		".robots": "Disallow: /drafts/\n", "about.txt": "something else\n", "drafts/next.txt": ""})
 	must(m.T, os.Chtimes(filepath.Join(m.root, "srv/other/about.txt"), time.Time{},
 		time.Now().Add(-time.Hour)))
 	m.set("GOPHD_ROOT=ROOT/srv/other")
@@ -195,27 +189,21 @@ func (m *machine) examine(only string) []doctor.Finding {
 	return all
 }
 
-// pair makes a certificate for a name that ends at a time.
-func (m *machine) pair(cert, key, name string, ends time.Time) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// pair writes a certificate for a name that ends at a time, and its key.
+func (m *machine) pair(cert, key, name string, ends time.Time) tls.Certificate {
+	pair := harness.Certificate(m.T, name, ends)
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	must(m.T, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
-		DNSNames: []string{name}, NotBefore: ends.AddDate(-1, 0, 0), NotAfter: ends}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	must(m.T, err)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	must(m.T, err)
-	m.write(cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	m.write(cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
 	m.write(key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})))
+	return pair
 }
 
-// listeningTLS makes a server that shows a certificate and says nothing.
-func listeningTLS(t *testing.T, cert, key string) (addr string) {
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	must(t, err)
-	return treetest.Conns(t, func(c net.Conn) {
+// shows makes the server of the machine show a certificate and say nothing.
+func (m *machine) shows(pair tls.Certificate) {
+	m.at(treetest.Conns(m.T, func(c net.Conn) {
 		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}}).Handshake()
-	})
+	}))
 }
 
 // keepEnvironment undoes what parseSettings does to the variables of this process.
@@ -304,19 +292,15 @@ func TestDoctorFindsFaults(t *testing.T) {
 		}, "certificate", "expired on", "rm /var/lib/gophd/gophd.crt"},
 		{"a certificate that lacks an alias", func(m *machine) {
 			m.set("GOPHD_TLS_SELF_SIGNED=ROOT/var/lib/gophd", "GOPHD_ALIAS=other.example")
-			dir := filepath.Join(m.root, "var/lib/gophd")
-			m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key", "gopher.example.org",
-				time.Now().AddDate(0, 3, 0))
-			m.at(listeningTLS(m.T, dir+"/gophd.crt", dir+"/gophd.key"))
+			m.shows(m.pair("var/lib/gophd/gophd.crt", "var/lib/gophd/gophd.key",
+				"gopher.example.org", time.Now().AddDate(0, 3, 0)))
 		}, "certificate", "no certificate is for other.example", "GOPHD_TLS_SELF_SIGNED=/var/lib"},
 		{"a renewal that was not seen", func(m *machine) {
 			m.set("GOPHD_TLS_CERT=/run/credentials/gophd.service/gophd.crt",
 				"GOPHD_TLS_KEY=/run/credentials/gophd.service/gophd.key")
 			m.pair("etc/credstore/gophd.crt", "etc/credstore/gophd.key", "gopher.example.org",
 				time.Now().AddDate(0, 3, 0))
-			old := filepath.Join(m.root, "old")
-			m.pair("old/crt", "old/key", "gopher.example.org", time.Now().AddDate(0, 1, 0))
-			m.at(listeningTLS(m.T, old+"/crt", old+"/key"))
+			m.shows(harness.Certificate(m.T, "gopher.example.org", time.Now().AddDate(0, 1, 0)))
 		}, "certificate", "another certificate than /etc/credstore/gophd.crt",
 			"systemctl restart gophd"},
 		{"an old robots.txt", func(m *machine) {
@@ -332,11 +316,6 @@ func TestDoctorFindsFaults(t *testing.T) {
 			m.instead("HEAD ", "HTTP/1.1 200 OK\r\nX-Robots-Tag: noindex\r\n\r\n")
 		}, "noindex", "the page of / has noindex: true; the annotations say: false",
 			"systemctl reload gophd"},
-		{"an annotation that is not read", func(m *machine) {
-			m.write("srv/gopher/drafts/.Robots", "Disallow: /\n")
-		},
-			"annotations", "drafts/.Robots",
-			"mv /srv/gopher/drafts/.Robots /srv/gopher/drafts/.robots"},
 		{"an annotation that is a link out of the tree", func(m *machine) {
 			m.write("srv/gopher/drafts/x", "")
 			must(m.T, os.Symlink("/etc/shadow", filepath.Join(m.root, "srv/gopher/drafts/.robots")))

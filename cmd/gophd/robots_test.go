@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -47,42 +46,23 @@ func pubnix(t *testing.T) string {
 	})
 }
 
+// network is an IRC server that says one thing.
+func network(token string) func(net.Conn) {
+	return func(c net.Conn) {
+		in := bufio.NewScanner(c)
+		for in.Scan() && !strings.HasPrefix(in.Text(), "USER") {
+		}
+		_, _ = fmt.Fprintf(c, ":irc 001 x :Hello\r\n:irc 005 x %s NICKLEN=30 :are supported by this server\r\n:irc 422 x :No message\r\n", token)
+		for in.Scan() && in.Text() != "QUIT" {
+		}
+	}
+}
+
 // document answers every selector alike.
 func document(body string) func(net.Conn) {
 	return func(c net.Conn) {
 		_, _ = bufio.NewReader(c).ReadString('\n')
 		_, _ = io.WriteString(c, body)
-	}
-}
-
-func TestCheckJSON(t *testing.T) {
-	out, errs, status := gophd("robots", "check", "-json", "-root", pubnix(t))
-	if status != exit.OK || errs != "" {
-		t.Fatalf("status %d, %s", status, errs)
-	}
-	var got map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got) != 4 {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if strings.Contains(out, "null") {
-		t.Errorf("an empty list is null:\n%s", out)
-	}
-	var reports []map[string]any
-	if err := json.Unmarshal(got["reports"], &reports); err != nil || len(reports) == 0 {
-		t.Fatalf("%v: %s", err, out)
-	}
-	found := false
-	for _, r := range reports {
-		if len(r) != 10 {
-			t.Errorf("%d fields in %v", len(r), r)
-		}
-		if r["code"] == "GLOB" {
-			leaks, _ := r["leaks"].([]any)
-			found = len(leaks) > 0 && r["file"] == "~bob/.robots" && r["line"] == 2.0
-		}
-	}
-	if !found {
-		t.Errorf("no report on the leak of the name:\n%s", out)
 	}
 }
 
@@ -110,6 +90,12 @@ func TestRobotsCommands(t *testing.T) {
 	alow := treeOf(t, map[string]string{
 		"robots": "User-agent: *\nAlow: /a/b$\nAllow: /a/b$\nDisallow: /a/\n"})
 	annotation := tree("Disallow: /y\n")
+	vile := filepath.Join(treeOf(t, map[string]string{"a\n\x1b[31m": "Disallow: /x\x1b\n"}),
+		"a\n\x1b[31m")
+	irc := func(token string) string {
+		return "irc://" + treetest.Conns(t, network(token)) + "/#gopher"
+	}
+	denying := irc("CRAWLER=index:deny")
 	whole := tree("Allow: /cgi-bin/\nDisallow: /cgi-bin/hi\nDisallow: /caps.txt\nDisallow: /search\n", "a")
 	flags := "-mount /pub=" + treeOf(t, map[string]string{".robots": "Disallow: /drafts/\n", "b": ""}) +
 		" -fastcgi /cgi-bin=/run/cgi.socket -search TREE"
@@ -123,6 +109,12 @@ func TestRobotsCommands(t *testing.T) {
 	}{
 		{treeOf(t, map[string]string{"a.txt": "a"}), "check -json -root TREE", exit.OK,
 			[]string{`"reports": []`}, nil},
+		{bob, "check -json -root TREE", exit.OK, []string{
+			"\"code\": \"GLOB\",\n      \"severity\": \"warning\",\n      \"file\": \"~bob/.robots\",\n      \"line\": 2,\n      \"message\"",
+			"\"hint\": \"move the denied names", "\"selector\": \"/~bob/*.backup\",\n      \"readers\": [\n",
+			"\"victims\": [],\n      \"leaks\": [\n        \"/~bob/.backup\"",
+			"\"name\": \"rfc9309\",\n      \"rules\": 5,", `"bytes": `, `"rules": 8`},
+			[]string{"null", "gophd: "}},
 		{treeOf(t, map[string]string{"d/a": "a", "d/.robots": "Disalow: /a\n"}),
 			"check -root TREE", exit.No,
 			[]string{`d/.robots:1: error: Google and gophd read "Disalow" as Disallow, others do not (R2-MISSPELT-FIELD)`}, nil},
@@ -235,6 +227,21 @@ func TestRobotsCommands(t *testing.T) {
 			"Allow: /cgi-bin/\n", "Disallow: /search\n"}, []string{"gophd: "}},
 		{whole, "check -v " + flags, exit.OK, nil, []string{`/search" matches nothing`}},
 		{whole, "show -mount pub TREE", exit.Usage, []string{"-mount"}, nil},
+
+		// A verdict is one line without control bytes, whatever the file is called.
+		{vile, "test TREE /x\x1b", exit.No, []string{`"/x\x1b"`}, []string{"a\n", "\x1b"}},
+
+		// A network of IRC.
+		{irc("CRAWLER=index:allow,cooldown:60"), "test TREE", exit.OK,
+			[]string{"CRAWLER=index:allow,cooldown:60", `"TREE"`}, nil},
+		{denying, "test TREE", exit.No, []string{"CRAWLER=index:deny,cooldown:3600"}, nil},
+		{irc("CHANTYPES=#"), "test TREE", exit.No, []string{"unspecified"}, nil},
+		{irc("CRAWLER=index:perhaps"), "test TREE", exit.No, []string{"unspecified"}, nil},
+		{irc("CRAWLER=index:DENY"), "test TREE", exit.No, []string{"deny "}, nil},
+		{denying, "test -json TREE #one #two", exit.No,
+			[]string{`"selector": "#one",`, `"selector": "#two",`, `"index": "deny"`}, nil},
+		{irc("CRAWLER=index:maybe"), "lint TREE", exit.No, []string{"(I3-INDEX-VALUE)"}, nil},
+		{denying, "test -dialect 1994 TREE", exit.Usage, []string{"has no robots.txt"}, nil},
 	} {
 		args := []string{"robots"}
 		for word := range strings.FieldsSeq(tt.args) {
@@ -245,7 +252,7 @@ func TestRobotsCommands(t *testing.T) {
 			t.Errorf("%s: status %d\n%s%s", tt.args, status, out, errs)
 		}
 		for _, want := range tt.want {
-			if !strings.Contains(out+errs, want) {
+			if want = strings.ReplaceAll(want, "TREE", tt.tree); !strings.Contains(out+errs, want) {
 				t.Errorf("%s: no %q in\n%s%s", tt.args, want, out, errs)
 			}
 		}
@@ -254,27 +261,6 @@ func TestRobotsCommands(t *testing.T) {
 				t.Errorf("%s: %q in\n%s%s", tt.args, not, out, errs)
 			}
 		}
-	}
-}
-
-func TestCheckServer(t *testing.T) {
-	root := pubnix(t)
-	file, _, _ := gophd("robots", "show", "-root", root)
-	other := "gopher://" + treetest.Conns(t,
-		document(strings.Replace(file, "Disallow: /phlog/drafts/\n", "Disallow: /old/\n", 1))) + "/"
-	out, _, status := gophd("robots", "check", "-root", root, other)
-	for _, want := range []string{"(DIFFERS)", "-Disallow: /old/\n", "+Disallow: /phlog/drafts/\n",
-		`leaks: "/phlog/drafts/"`} {
-		if status != exit.No || !strings.Contains(out, want) {
-			t.Errorf("another: status %d, no %q in\n%s", status, want, out)
-		}
-	}
-
-	// A host without a robots.txt lets all robots in.
-	none := "gopher://" + treetest.Conns(t, document("3Not found\t\terror.host\t1\r\n.\r\n")) + "/"
-	if out, errs, status := gophd("robots", "check", "-root", root, none); status != exit.No ||
-		!strings.Contains(out, "DIFFERS") {
-		t.Errorf("none: status %d: %s%s", status, out, errs)
 	}
 }
 
@@ -309,18 +295,6 @@ func TestShowAnnotated(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
-		}
-	}
-}
-
-// TestLint: what gophd writes is not doubtful, though it says things twice.
-func TestLint(t *testing.T) {
-	for _, root := range []string{pubnix(t),
-		treeOf(t, map[string]string{".robots": "Disallow: /old stuff/\nAllow: /old stuff/new$\nUser-agent: a\nDisallow: /*.zip$\n"})} {
-		made, _, _ := gophd("robots", "show", root)
-		file := filepath.Join(treeOf(t, map[string]string{"robots.txt": made}), "robots.txt")
-		if out, _, status := gophd("robots", "lint", file); status != exit.OK {
-			t.Errorf("status %d: %s", status, out)
 		}
 	}
 }

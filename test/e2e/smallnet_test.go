@@ -1,16 +1,10 @@
 package e2e_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"path/filepath"
 	"strings"
@@ -34,18 +28,12 @@ func TestClientCertificate(t *testing.T) {
 				env["REMOTE_USER"]+" "+env["AUTH_TYPE"]+" "+env["TLS_CLIENT_SERIAL_NUMBER"])
 		return 0
 	})
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1),
-		Subject:  pkix.Name{CommonName: "ann", Organization: []string{"Pubnix"}},
-		NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	must(t, err)
+	cert := harness.Certificate(t, "ann", time.Now().Add(time.Hour))
 	asked := false
 	bearer := harness.AnyCert("127.0.0.1")
 	bearer.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		asked = true
-		return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+		return &cert, nil
 	}
 	root := t.TempDir()
 	write(t, filepath.Join(root, "a.txt"), "A\n")
@@ -60,8 +48,8 @@ func TestClientCertificate(t *testing.T) {
 		{with["gemini"], "gemini://127.0.0.1/app", harness.AnyCert("127.0.0.1"), false,
 			"60 A certificate, please\r\n"},
 		{with["gemini"], "gemini://127.0.0.1/app", bearer, true,
-			fmt.Sprintf("20 text/plain\r\nSHA256:%x CN=ann,O=Pubnix ann Certificate 1",
-				sha256.Sum256(der))},
+			fmt.Sprintf("20 text/plain\r\nSHA256:%x CN=ann ann Certificate 1",
+				sha256.Sum256(cert.Certificate[0]))},
 		{with["gemini"], "gemini://127.0.0.1/a.txt", bearer, true,
 			"20 text/plain; charset=utf-8\r\nA\n"},
 		{with["gopher"], "a.txt", bearer, false, "A\n"},

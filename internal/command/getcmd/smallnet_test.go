@@ -2,14 +2,9 @@ package getcmd
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -20,19 +15,8 @@ import (
 
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/treetest"
+	"github.com/gophd/gophd/test/e2e/harness"
 )
-
-// certificate makes one that is valid until a time.
-func certificate(t *testing.T, until time.Time) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	treetest.Must(t, err)
-	model := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0),
-		NotAfter: until}
-	der, err := x509.CreateCertificate(rand.Reader, model, model, &key.PublicKey, key)
-	treetest.Must(t, err)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
 
 // answering serves replies by their requests, and returns the address. Each connection
 // asks for its certificate; nil is without TLS.
@@ -75,7 +59,7 @@ func statusOf(err error) int {
 
 func TestOtherProtocols(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	cert := certificate(t, time.Now().Add(time.Hour))
+	cert := harness.Certificate(t, "localhost", time.Now().Add(time.Hour))
 	gemini := answering(t, func() *tls.Certificate { return &cert }, map[string]string{
 		"gemini://HOST/\r\n":          "20 text/gemini\r\n# Hello\n",
 		"gemini://HOST/dir\r\n":       "31 /dir/\r\n",
@@ -139,9 +123,9 @@ func TestOtherProtocols(t *testing.T) {
 func TestCertificateChanges(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	first, second := certificate(t, time.Now().Add(time.Hour)),
-		certificate(t, time.Now().Add(-time.Hour))
-	third := certificate(t, time.Now().Add(time.Hour))
+	later := time.Now().Add(time.Hour)
+	first, third := harness.Certificate(t, "first", later), harness.Certificate(t, "third", later)
+	second := harness.Certificate(t, "second", time.Now().Add(-time.Hour))
 	var now atomic.Pointer[tls.Certificate]
 	url := "gemini://" + answering(t, func() *tls.Certificate {
 		return now.Load()

@@ -1,6 +1,13 @@
 package harness
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -127,4 +134,21 @@ func Reserve(host string) (addr string, release func(), err error) {
 	}
 	port := strconv.Itoa(bound.(*syscall.SockaddrInet4).Port)
 	return net.JoinHostPort(host, port), func() { _ = syscall.Close(fd) }, nil
+}
+
+// Certificate makes a self-signed certificate for a name, which is valid until a time.
+func Certificate(t testing.TB, name string, until time.Time) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	treetest.Must(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: name},
+		DNSNames:     []string{name},
+		NotBefore:    until.AddDate(-1, 0, 0),
+		NotAfter:     until,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	treetest.Must(t, err)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
