@@ -10,8 +10,8 @@ package server
 //
 // Several workers share a loop. One of them is the leader: only the leader waits for events
 // and accepts. It usually handles the events itself, then waits again, so the other workers
-// sleep. When it gets a full batch, or recent requests were slow, it gives up the lead
-// before it handles its events, so that another worker accepts meanwhile.
+// sleep. When more connections may be in the queue, it gives up the lead before it handles its
+// events, so that another worker accepts meanwhile.
 
 import (
 	"bytes"
@@ -26,7 +26,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,12 +40,6 @@ const (
 	// follows its handshake closely, but seldom as fast as the next accept.
 	batch = 16
 
-	// slow is the time per connection above which work counts as slow. Sending 1 MiB
-	// takes less. One slow round makes the loop count as slow for up to slowFor rounds;
-	// see gather.
-	slow    = 200 * time.Microsecond
-	slowFor = 64
-
 	// tick is how often look checks what depends on the time. Most clients have closed
 	// an answered connection by the first tick.
 	tick = 25 * time.Millisecond
@@ -54,28 +47,18 @@ const (
 	// lateness is how often deadlines are checked.
 	lateness = 4 * tick
 
+	// discards bounds the reads from an answered connection at each check.
+	discards = 16
+
 	// stragglers is how long handshakes that are under way at the soft end may take.
 	stragglers = 2 * tick
 )
-
-// newcomer is a connection that was just accepted.
-type newcomer struct {
-	fd     int
-	remote netip.AddrPort
-	at     time.Time // of accept
-}
-
-// closing is a connection that was answered from memory and whose sending side is shut down.
-type closing struct {
-	newcomer               // at is the time of the reply
-	wait     time.Duration // from the reply until it is checked for the client's close
-}
 
 // phase is the owner of a connection.
 type phase uint8
 
 const (
-	working  phase = iota // a worker, or nobody: it is closed
+	working  phase = iota // a worker; the loop: it was answered; or nobody: it is closed
 	waiting               // loop.table: it may be evicted or time out
 	detached              // a goroutine
 )
@@ -88,6 +71,10 @@ type polled struct {
 	phase      phase
 	evicted    bool // while a worker owned it: the worker closes it
 	registered bool // with epoll; events are disabled unless it waits
+
+	// Once it is answered from memory and its sending side is shut down:
+	answered time.Time
+	wait     time.Duration // from then until it is checked for the client's close
 }
 
 // loop is the event loop of one listener.
@@ -103,7 +90,6 @@ type loop struct {
 
 	lead    chan struct{} // a token: the worker that takes it is the leader
 	workers int
-	slow    atomic.Int32 // above slowFor, the loop counts as slow; see gather
 
 	// Used by the leader only.
 	fd      int       // of the listener; -1 after its close
@@ -112,7 +98,7 @@ type loop struct {
 
 	mu      sync.Mutex
 	table   []*conn   // waiting connections, by descriptor
-	closing []closing // in the order of their replies
+	closing []*conn   // answered connections, in the order of their replies
 	open    int       // connections that are not closed or detached
 	alarm   time.Time // when look checks again; zero: there is nothing to check
 	checked time.Time // when deadlines were checked
@@ -316,31 +302,19 @@ func (l *loop) shed(keep int) int {
 // worker is one goroutine's share of a loop.
 type worker struct {
 	*loop
-	leads    bool
-	accepted []newcomer
-	ready    []*conn    // readable connections, and those whose deadline has passed
-	more     []newcomer // answered connections whose client has sent more
-	began    time.Time  // when this round of work began
-	work     int        // connections in this round
-	isSlow   bool       // recent rounds were slow
+	leads bool
+	ready []*conn // accepted or readable connections, and those whose deadline has passed
 
 	check func(fd uintptr) bool // calls poll
 	room  [64]unix.EpollEvent   // for poll
 	buf   [selector.MaxRequest]byte
-	spare *conn   // reused for the next connection unless keep was called
 	req   Request // passed to quick
 }
 
 func (w *worker) serve() {
 	for w.gather() {
-		for _, a := range w.accepted {
-			w.read(w.newConn(a))
-		}
 		for _, c := range w.ready {
 			w.read(c)
-		}
-		for _, a := range w.more {
-			w.drain(w.newConn(a))
 		}
 	}
 	w.stepDown()
@@ -349,35 +323,19 @@ func (w *worker) serve() {
 // gather becomes the leader and waits until there is work. It returns false when the loop
 // has ended.
 func (w *worker) gather() bool {
-	now := time.Now()
-	w.accepted = w.accepted[:0]
+	clear(w.ready)
 	w.ready = w.ready[:0]
-	w.more = w.more[:0]
-
-	// Work is slow if several recent rounds were: in a single one another program may have had
-	// the processor. Changing the leader has a cost: each request then wakes two threads.
-	rounds := w.slow.Load()
-	if w.work > 0 && now.Sub(w.began) > time.Duration(w.work)*slow {
-		rounds = min(rounds+slowFor/2, 2*slowFor)
-	} else {
-		rounds = max(rounds-1, 0)
-	}
-	w.slow.Store(rounds)
-	w.isSlow = w.workers > 1 && rounds > slowFor
 	if !w.leads {
 		<-w.lead
 		w.leads = true
-		now = time.Now()
 	}
-	collected := func() int { return len(w.accepted) + len(w.ready) + len(w.more) }
-	for w.work = 0; w.work == 0; w.work = collected() {
-		if !w.look(now) || collected() == 0 && !w.events(now) {
+	for len(w.ready) == 0 {
+		now := time.Now()
+		if !w.look(now) || len(w.ready) == 0 && !w.events(now) {
 			return false
 		}
-		now = time.Now()
 	}
-	w.began = now
-	if w.isSlow || w.workers > 1 && len(w.accepted) >= batch {
+	if w.workers > 1 && w.backlog { // another worker accepts the rest
 		w.stepDown()
 	}
 	return true
@@ -426,7 +384,7 @@ func (w *worker) look(now time.Time) bool {
 	}
 
 	switch {
-	case w.fd < 0 && w.open == 0, w.over && len(w.accepted)+len(w.ready)+len(w.more) == 0:
+	case w.fd < 0 && w.open == 0, w.over && len(w.ready) == 0:
 		w.over = true
 		for _, c := range w.closing {
 			poll.Close(c.fd)
@@ -448,28 +406,36 @@ func (w *worker) take(c *conn) {
 	w.ready = append(w.ready, c)
 }
 
-// checkClosing reads once from each answered connection that is due for a check. It closes
-// those that the client has closed, or that have lingered for LingerTimeout.
+// checkClosing discards what the clients of answered connections have sent, a bounded part of
+// it at each check. It closes connections that the client has closed, or that have lingered for
+// LingerTimeout.
 func (w *worker) checkClosing(now time.Time) {
 	most := min(maxClosing, w.limited().limiter.total/2)
 	kept := w.closing[:0]
 	for _, c := range w.closing {
-		if now.Sub(c.at) < c.wait {
+		since := now.Sub(c.answered)
+		if since < c.wait {
 			kept = append(kept, c)
 			continue
 		}
+		wait := 4 * c.wait
 		n, errno := poll.Recv(c.fd, w.buf[:])
-		switch {
-		case n > 0:
-			w.more = append(w.more, c.newcomer)
-		case errno == unix.EAGAIN && c.wait < w.lingerTimeout() && len(kept) < most:
-			c.wait = min(4*c.wait, w.lingerTimeout())
+		for range discards {
+			if n <= 0 {
+				break
+			}
+			wait = since + tick
+			n, errno = poll.Recv(c.fd, w.buf[:])
+		}
+		if (n > 0 || errno == unix.EAGAIN) && c.wait < w.lingerTimeout() && len(kept) < most {
+			c.wait = min(wait, w.lingerTimeout())
 			kept = append(kept, c)
-		default:
+		} else {
 			poll.Close(c.fd)
 			w.open--
 		}
 	}
+	clear(w.closing[len(kept):])
 	w.closing = kept
 }
 
@@ -481,20 +447,16 @@ func (w *worker) events(now time.Time) bool {
 	} else if err := w.raw.Read(w.check); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
 	}
-	if !w.backlog || now.Before(w.paused) || w.isSlow && len(w.ready) > 0 {
+	if !w.backlog || now.Before(w.paused) {
 		return true
 	}
 
 	// Close answered connections that the limiter has no room for.
 	w.shed(max(w.limited().limiter.room()-batch, 0))
-	most := batch
-	if w.isSlow {
-		most = 1
-	}
 	w.mu.Lock()
-	err := w.accept(most)
+	err := w.accept(batch)
 	w.mu.Unlock()
-	if err == nil || len(w.accepted)+len(w.ready) > 0 {
+	if err == nil || len(w.ready) > 0 {
 		return true // and the next accept fails again
 	}
 
@@ -511,17 +473,12 @@ func (w *worker) events(now time.Time) bool {
 	return true
 }
 
-// poll takes pending events without waiting, and reports whether there were any. When work
-// is slow, it takes one and leaves the others to other workers.
+// poll takes pending events without waiting, and reports whether there were any.
 func (w *worker) poll() bool {
-	room := w.room[:]
-	if w.isSlow {
-		room = room[:1]
-	}
-	n := poll.EpollWait(w.epoll, room)
+	n := poll.EpollWait(w.epoll, w.room[:])
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, ev := range room[:n] {
+	for _, ev := range w.room[:n] {
 		if int(ev.Fd) == w.fd {
 			w.backlog = true
 		} else if c := w.table[ev.Fd]; c != nil {
@@ -533,22 +490,24 @@ func (w *worker) poll() bool {
 
 // accept accepts up to most connections. w.mu must be held.
 func (w *worker) accept(most int) error {
-	var err error
-	for len(w.accepted) < most {
-		var c newcomer
-		if c.fd, c.remote, err = poll.Accept(w.fd); err != nil {
-			break
+	for range most {
+		fd, remote, err := poll.Accept(w.fd)
+		if errors.Is(err, unix.EAGAIN) {
+			w.backlog = false
+			return nil
+		} else if err != nil {
+			return os.NewSyscallError("accept4", err)
 		}
-		c.at = time.Now()
-		w.accepted = append(w.accepted, c)
+		w.run.accepted.Add(1)
+		w.open++
+		w.ready = append(w.ready, &conn{
+			polled:   polled{loop: w.loop, fd: fd},
+			accepted: time.Now(),
+			local:    w.local,
+			remote:   remote,
+		})
 	}
-	w.run.accepted.Add(int64(len(w.accepted)))
-	w.open += len(w.accepted)
-	if errors.Is(err, unix.EAGAIN) {
-		w.backlog = false
-		return nil
-	}
-	return os.NewSyscallError("accept4", err)
+	return nil
 }
 
 // read reads the bytes that have arrived, and handles the connection.
@@ -588,30 +547,8 @@ func (w *worker) handle(c *conn) {
 	}
 }
 
-// newConn returns a conn that the next call reuses, unless keep was called.
-func (w *worker) newConn(a newcomer) *conn {
-	if w.spare == nil {
-		w.spare = new(conn)
-	}
-	*w.spare = conn{
-		polled:   polled{loop: w.loop, fd: a.fd},
-		accepted: a.at,
-		local:    w.local,
-		remote:   a.remote,
-	}
-	return w.spare
-}
-
-// keep keeps newConn from reusing a connection.
-func (w *worker) keep(c *conn) {
-	if c == w.spare {
-		w.spare = nil
-	}
-}
-
 // park admits a connection and lets it wait for the rest of its request.
 func (w *worker) park(c *conn) {
-	w.keep(c)
 	if why := w.admit(c, reading); why != admitted {
 		w.refuse(c, why)
 	} else if !w.wait(c) {
@@ -643,20 +580,9 @@ func (w *worker) refuse(c *conn, why error) {
 	w.closeConn(c)
 }
 
-// drain starts a goroutine that discards what the client of an answered connection sends.
-func (w *worker) drain(c *conn) {
-	w.keep(c)
-	if w.admit(c, lingering) != admitted { // the client has its reply
-		w.closeConn(c)
-		return
-	}
-	w.handOff(c, lingering, func(c *conn) { w.end(c, nil) })
-}
-
 // handOff starts a goroutine that serves a connection. It returns false if the connection
 // was refused or evicted instead.
 func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
-	w.keep(c)
 	if why := w.admit(c, state); why != admitted {
 		w.refuse(c, why)
 		return false
@@ -699,10 +625,9 @@ func (w *worker) answerQuick(c *conn, n int) bool {
 		poll.ShutdownWrite(c.fd)
 		now := time.Now()
 		w.mu.Lock()
-		w.closing = append(w.closing, closing{
-			newcomer: newcomer{c.fd, c.remote, now},
-			wait:     min(tick, w.lingerTimeout()),
-		})
+		c.answered = now
+		c.wait = min(tick, w.lingerTimeout())
+		w.closing = append(w.closing, c)
 		w.lookAt(now.Add(tick))
 		w.mu.Unlock()
 		c.slot.release()
