@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net"
 	"path"
@@ -63,10 +64,10 @@ type Difference struct {
 type comparing struct {
 	*checking
 	comparison
-	url   selector.URL
-	front *gopher.Front
-	rules *client.HostRules
-	own   map[string]bool // names of the old server
+	url    selector.URL
+	server *server.Server
+	rules  *client.HostRules
+	own    map[string]bool // names of the old server
 
 	queue  []menu.Item
 	known  map[string]bool
@@ -102,8 +103,13 @@ func compare(ctx context.Context, dir string, o Options, with comparison) (*Outc
 		checking:   base,
 		comparison: with,
 		url:        u,
-		front:      &gopher.Front{Host: base.host},
-		rules:      rules,
+		server: &server.Server{
+			Handler: &gopher.Front{Host: base.host},
+			Host:    u.Host,
+			Port:    u.Port,
+			Log:     slog.New(slog.DiscardHandler),
+		},
+		rules: rules,
 		own: map[string]bool{
 			strings.ToLower(u.Host):                 true,
 			strings.ToLower(cmp.Or(o.Host, u.Host)): true,
@@ -311,15 +317,12 @@ func (c *comparing) old(sel string, mayBeEmpty bool) (body []byte, err error) {
 		if err := c.rules.Pace.Wait(c.ctx); err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, replyTime)
-		body, err = ask.Dialer{}.All(ctx, net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port)),
-			c.url.TLS, sel+"\r\n", maxReply)
-		cancel()
+		body, err = c.reply(ask.Dialer{}, c.url.TLS, sel)
 		message, isError := ask.IsError(body)
 		switch {
 		case c.ctx.Err() != nil:
 			return nil, c.ctx.Err()
-		case err != nil && !errors.Is(err, ask.ErrTooLarge):
+		case err != nil:
 		case len(body) == 0 && !mayBeEmpty:
 			err = errors.New("the server closed the connection without a byte")
 		case isError && ask.IsBusy(message):
@@ -351,35 +354,28 @@ func (c *comparing) isAbsent(sel string, old []byte) (bool, error) {
 	return sha256.Sum256(old) == c.absent[ext], nil
 }
 
-// collected is a reply of gophd, cut at the same length as those of the other server.
-type collected struct{ body []byte }
-
-func (r *collected) Write(p []byte) (int, error) {
-	left := maxReply - len(r.body)
-	if len(p) > left {
-		r.body = append(r.body, p[:left]...)
-		return left, ask.ErrTooLarge
-	}
-	r.body = append(r.body, p...)
-	return len(p), nil
-}
-
-// WriteItem adds an item.
-func (r *collected) WriteItem(it menu.Item) error {
-	_, err := r.Write(it.AppendTo(nil))
-	return err
-}
-
 // ours returns the reply of gophd, in this process.
 func (c *comparing) ours(sel string) (body []byte, fails bool) {
-	var w collected
-	r := c.request(sel)
-	r.Host = c.url.Host
-	r.Port = c.url.Port
-	if err := c.front.ServeGopher(&w, r); err != nil && len(w.body) < maxReply {
-		return server.ErrorBody(err), true
+	here := ask.Dialer{Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, served := net.Pipe()
+		go c.server.ServeConn(c.ctx, served)
+		return client, nil
+	}}
+	body, _ = c.reply(here, false, sel)
+	_, fails = ask.IsError(body)
+	return body, fails
+}
+
+// reply requests a selector. Replies of both servers are cut at the same length.
+func (c *comparing) reply(from ask.Dialer, secure bool, sel string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, replyTime)
+	defer cancel()
+	addr := net.JoinHostPort(c.url.Host, strconv.Itoa(c.url.Port))
+	body, err := from.All(ctx, addr, secure, sel+"\r\n", maxReply)
+	if errors.Is(err, ask.ErrTooLarge) {
+		err = nil
 	}
-	return w.body, false
+	return body, err
 }
 
 // resource returns one form for all that a selector is written as in old links: with

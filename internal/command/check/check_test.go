@@ -179,6 +179,11 @@ func TestTree(t *testing.T) {
 		tree{"gophermap": "0S\t/sitemap.xml\n0T\t/sitemap.txt\n0U\t/sitemap.gmi\n"},
 		"warning CHECK-NOWHERE gophermap:3")
 
+	try("a search, on every front", Options{Serve: daemon.Flags{Search: true}},
+		tree{"gophermap": "1S\t/search\n7S\tsearch\n7T\t/find\n", "index.gmi": "=> /search Find\n",
+			"a.html": "<a href='/search?q=a'>\n"},
+		"warning CHECK-SEARCH gophermap:3")
+
 	// Programs that -fastcgi runs are not lost; a line of the shell has the script that does the
 	// same.
 	menus := tree{"gophermap": "=figlet -f 'big' hi\n=prog\n=uptime\n",

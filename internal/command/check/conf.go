@@ -18,17 +18,6 @@ func (s setting) String() string {
 	return strings.TrimSpace(s.option + " " + s.value)
 }
 
-// A reading is what a file has for a server.
-type reading struct {
-	settings []setting
-	doubts   []setting // what was not understood: the line's text, as a value, and why
-	named    bool      // the file names the program
-}
-
-func (r *reading) doubt(line int, text, why string) {
-	r.doubts = append(r.doubts, setting{line, why, strings.TrimSpace(text)})
-}
-
 // A word is one of a command line; "" ends a command.
 type word struct {
 	text string
@@ -57,11 +46,11 @@ func (s *former) isName(word string) bool {
 }
 
 // lex divides a text into words. A string in quotes is a word, or a command.
-func (s *former) lex(text string, r *reading) (all []word) {
+func (m *move) lex(text string) (all []word) {
 	text = quoted.ReplaceAllStringFunc(listMarks.Replace(text), func(part string) string {
 		inner := strings.Trim(strings.TrimPrefix(part, "="), part[len(part)-1:])
 		words := strings.Fields(inner)
-		isCommand := slices.ContainsFunc(words, s.isName) || optionWord.MatchString(inner)
+		isCommand := slices.ContainsFunc(words, m.server.isName) || optionWord.MatchString(inner)
 		switch {
 		case !isCommand || len(words) < 2 && part[0] != '=':
 			return part
@@ -81,7 +70,7 @@ func (s *former) lex(text string, r *reading) (all []word) {
 		default:
 			w = quoted.ReplaceAllString(w, "$1$2$3")
 			if w != "" && strings.Contains(`"'`, w[:1]) {
-				r.doubt(line, w, "a quotation mark has no partner")
+				m.doubt(line, w, "a quotation mark has no partner")
 			}
 			all = append(all, word{quoteMarks.Replace(w), line})
 		}
@@ -92,13 +81,13 @@ func (s *former) lex(text string, r *reading) (all []word) {
 // readWords reads the options of a command line: of /etc/default, a unit, xinetd,
 // inetd.conf, a script, a container or Nix. They follow the name of the program, or an
 // assignment.
-func readWords(s *former, text string) (r reading) {
+func (m *move) readWords(text string) {
 	for i, line := range strings.Split(text, "\n") {
-		if m := listens.FindStringSubmatch(line); m != nil {
-			r.settings = append(r.settings, setting{i + 1, listenStream, m[1] + ":" + m[2]})
+		if addr := listens.FindStringSubmatch(line); addr != nil {
+			m.add(i+1, listenStream, addr[1]+":"+addr[2])
 		}
 	}
-	words := s.lex(text, &r)
+	words := m.lex(text)
 	at, assigned := 0, false // the line of the command's last word, 0 outside of commands
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -109,21 +98,18 @@ func readWords(s *former, text string) (r reading) {
 		switch {
 		case w.text == "":
 			at = 0
-		case s.isName(w.text):
+		case m.server.isName(w.text):
 			at = w.line
-			r.named = true
+			m.named = true
 		case optionWord.MatchString(w.text) && (at > 0 || assigned):
 			words[i] = w
-			var g setting
-			g, i = s.option(words, i)
-			r.settings = append(r.settings, g)
+			i = m.option(words, i)
 			at = words[i].line
 		case w.line != at:
 			at = 0
 		}
 		assigned = strings.HasSuffix(w.text, "=") || strings.HasSuffix(w.text, ":")
 	}
-	return r
 }
 
 // takes returns how many values an option has.
@@ -137,11 +123,11 @@ func (s *former) takes(option string) (n int, known bool) {
 }
 
 // option reads an option with its values, and returns the index of its last word.
-func (s *former) option(words []word, i int) (g setting, last int) {
+func (m *move) option(words []word, i int) (last int) {
 	var values []string
 	option, value, joined := strings.Cut(words[i].text, "=")
-	n, known := s.takes(option)
-	if short, is := s.takes(option[:2]); is && short > 0 && !known { // -p7070
+	n, known := m.server.takes(option)
+	if short, is := m.server.takes(option[:2]); is && short > 0 && !known { // -p7070
 		option, value = words[i].text[:2], words[i].text[2:]
 		n = short
 		joined = true
@@ -155,24 +141,24 @@ func (s *former) option(words []word, i int) (g setting, last int) {
 	for last = i; len(values) < n && last+1 < len(words) && words[last+1].text != ""; last++ {
 		values = append(values, words[last+1].text)
 	}
-	return setting{words[i].line, option, strings.Join(values, " ")}, last
+	m.add(words[i].line, option, strings.Join(values, " "))
+	return last
 }
 
 // readLines reads a file of NAME = VALUE lines. Indented lines go on.
-func readLines(s *former, text string) (r reading) {
+func (m *move) readLines(text string) {
 	for i, line := range strings.Split(text, "\n") {
-		r.named = r.named || strings.TrimSpace(line) == "["+s.name+"]"
+		m.named = m.named || strings.TrimSpace(line) == "["+m.server.name+"]"
 		name, value, ok := strings.Cut(line, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case strings.TrimSpace(line) == "", strings.ContainsAny(line[:1], "#; \t["):
-		case !ok || strings.ContainsAny(strings.TrimSpace(name), " \t"):
-			r.doubt(i+1, line, "not a setting: NAME = VALUE is expected")
-		case strings.TrimSpace(value) != "":
-			r.settings = append(r.settings,
-				setting{i + 1, strings.TrimSpace(name), strings.TrimSpace(value)})
+		case !ok || strings.ContainsAny(name, " \t"):
+			m.doubt(i+1, line, "not a setting: NAME = VALUE is expected")
+		case value != "":
+			m.add(i+1, name, value)
 		}
 	}
-	return r
 }
 
 // A statement is a setting in a configuration with blocks. It ends with its line, a comma, a
@@ -186,7 +172,7 @@ type statement struct {
 // lexemeOfBlocks matches a comment, a string, or a word of such a configuration.
 var lexemeOfBlocks = regexp.MustCompile(`#[^\n]*|"[^"\n]*"|[{}=;,\n]|[^\s{}=;,"]+`)
 
-func statements(text string, r *reading) (all []statement) {
+func (m *move) statements(text string) (all []statement) {
 	var in, words []string
 	line := 1
 	end := func() {
@@ -217,49 +203,48 @@ func statements(text string, r *reading) (all []statement) {
 	}
 	end()
 	if len(in) > 0 {
-		r.doubt(0, "", "a brace has no partner")
+		m.doubt(0, "", "a brace has no partner")
 	}
 	return all
 }
 
 // readObject reads a file in JSON, or the settings of services.NAME in a module of NixOS. A
 // name in an object within it is OBJECT.NAME.
-func readObject(s *former, text string) (r reading) {
+func (m *move) readObject(text string) {
 	isJSON := strings.HasPrefix(strings.TrimSpace(text), `{`) && strings.Contains(text, `":`)
-	for _, st := range statements(text, &r) {
+	for _, st := range m.statements(text) {
 		words := slices.DeleteFunc(st.words, func(w string) bool { return w == "=" || w == ":" })
 		if len(words) == 0 || words[len(words)-1] == "{" {
 			continue
 		}
 		option := strings.Trim(strings.Join(append(st.in, words[0]), "."), ".")
 		if !isJSON {
-			_, own, ours := strings.Cut(option, "services."+s.name+".")
+			_, own, ours := strings.Cut(option, "services."+m.server.name+".")
 			if !ours || slices.Contains([]string{"enable", "openFirewall", "package"}, own) {
 				continue
 			}
-			r.named = true
+			m.named = true
 			option = strings.TrimPrefix(own, "settings.")
 		}
 		switch {
 		case len(words) != 2:
-			r.doubt(st.line, strings.Join(words, " "), "its value is not recognized")
+			m.doubt(st.line, strings.Join(words, " "), "its value is not recognized")
 		case option == "address":
-			r.settings = append(r.settings, setting{st.line, "listen.addr", words[1]})
+			m.add(st.line, "listen.addr", words[1])
 		default:
-			r.settings = append(r.settings, setting{st.line, option, words[1]})
+			m.add(st.line, option, words[1])
 		}
 	}
-	return r
 }
 
 // gmidOption are the words of gmid.conf that begin an option, the longest first.
 var gmidOption = regexp.MustCompile(`^(auto index|log access|log style|log syslog|listen on|default type|require client ca|[a-z]+)\b`)
 
 // readBlocks reads gmid.conf. What is in the block of a location is reported by that.
-func readBlocks(_ *former, text string) (r reading) {
+func (m *move) readBlocks(text string) {
 	macros := map[string]string{}
 	chroot, hosts := "", 0
-	for _, st := range statements(text, &r) {
+	for _, st := range m.statements(text) {
 		server := ""
 		if len(st.in) == 1 {
 			server, _ = strings.CutPrefix(st.in[0], "server ")
@@ -282,10 +267,10 @@ func readBlocks(_ *former, text string) (r reading) {
 		value := strings.Join(words, "")
 		switch option {
 		case "":
-			r.doubt(st.line, value, "not an option of gmid.conf")
+			m.doubt(st.line, value, "not an option of gmid.conf")
 			continue
 		case "server":
-			r.named = true
+			m.named = true
 			continue
 		case "listen on":
 			addr, port, ok := strings.Cut(strings.Join(words, " "), " port ")
@@ -301,15 +286,14 @@ func readBlocks(_ *former, text string) (r reading) {
 		case "root": // a second server has a directory of its own
 			value = path.Join(chroot, value)
 			if hosts++; hosts == 1 {
-				r.settings = append(r.settings, setting{st.line, "server", server})
+				m.add(st.line, "server", server)
 			} else {
 				option, value = "server", server+"="+value
 			}
 		}
-		r.settings = append(r.settings, setting{st.line, option, value})
+		m.add(st.line, option, value)
 	}
 	if hosts == 0 {
-		r.doubt(0, "", "no server has a root")
+		m.doubt(0, "", "no server has a root")
 	}
-	return r
 }

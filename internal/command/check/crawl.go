@@ -28,16 +28,19 @@ import (
 // links that name the host.
 const ourHost = "this.invalid"
 
-// silent replaces the programs of the site, which a check does not run.
-type silent struct{ *programs.Programs }
+// silent replaces a source whose replies a check does not need.
+type silent struct{ answer.Source }
 
-// Answer returns an empty reply in place of the program's output.
+// Answer returns an empty reply.
 func (silent) Answer(*answer.Asked) (*answer.Value, error) {
 	return &answer.Value{Class: answer.Status}, nil
 }
 
+// idle replaces the programs in maps, which a check does not run.
+type idle struct{ *programs.Programs }
+
 // Run prints nothing.
-func (silent) Run(*answer.Asked, string, string) (string, error) {
+func (idle) Run(*answer.Asked, string, string) (string, error) {
 	return "", nil
 }
 
@@ -284,12 +287,10 @@ func (f *front) link(l menu.Link) {
 	}
 	r := f.ask(l.Selector)
 	switch r.class {
-	case answer.Status: // a program answers
+	case answer.Status: // a program or the search answers
 		return
 	case 0:
-		if severity, code, hint, why := f.dead(l); code != "" {
-			find(severity, code, hint, why)
-		}
+		find(f.dead(l))
 		return
 	}
 	if r.empty {
@@ -309,7 +310,7 @@ func (f *front) link(l menu.Link) {
 	}
 }
 
-// dead returns why a link to this server has no reply. The code is "" if another finding says so.
+// dead returns why a link to this server has no reply.
 func (f *front) dead(l menu.Link) (severity diag.Severity, code, hint, why string) {
 	const nothing, notServed = "nothing is called", "the target of a link is not served:"
 	onDisk := f.onDisk(l.Selector)
@@ -332,8 +333,6 @@ func (f *front) dead(l menu.Link) (severity diag.Severity, code, hint, why strin
 			sel = path.Join("/", path.Dir(l.File), sel)
 		}
 		return diag.Error, menu.CodeProgram, runs(rule(sel[1:])), "a link to a program:"
-	case isSearch && strings.Trim(l.Selector, "/") == "search" && f.Serve.Search:
-		return "", "", "", ""
 	case isSearch && !onDisk: // most likely dead before, too
 		return diag.Warning, codeSearch, "gophd -search finds texts of the site, at /search",
 			"nothing answers the search"

@@ -29,21 +29,21 @@ var fromTable string
 
 // A former is a server that -from reads.
 type former struct {
-	name string // of the program, too
-	unit string // that listens
-	read func(s *former, text string) reading
+	name string                     // of the program, too
+	unit string                     // that listens
+	read func(m *move, text string) // into its settings
 	rows []optionRow
 }
 
 var formers = []former{
-	{name: "agate", unit: "agate.service", read: readWords},
-	{name: "geomyidae", unit: "geomyidae.service", read: readWords},
-	{name: "gmid", unit: "gmid.service", read: readBlocks},
-	{name: "gophernicus", unit: "gophernicus.socket", read: readWords},
-	{name: "gophor", unit: "gophor.service", read: readWords},
-	{name: "motsognir", unit: "motsognir.service", read: readLines},
-	{name: "pygopherd", unit: "pygopherd.service", read: readLines},
-	{name: "spacecookie", unit: "spacecookie.socket", read: readObject},
+	{name: "agate", unit: "agate.service", read: (*move).readWords},
+	{name: "geomyidae", unit: "geomyidae.service", read: (*move).readWords},
+	{name: "gmid", unit: "gmid.service", read: (*move).readBlocks},
+	{name: "gophernicus", unit: "gophernicus.socket", read: (*move).readWords},
+	{name: "gophor", unit: "gophor.service", read: (*move).readWords},
+	{name: "motsognir", unit: "motsognir.service", read: (*move).readLines},
+	{name: "pygopherd", unit: "pygopherd.service", read: (*move).readLines},
+	{name: "spacecookie", unit: "spacecookie.socket", read: (*move).readObject},
 }
 
 // serverNames are the servers that -from knows.
@@ -96,21 +96,14 @@ var capitals = regexp.MustCompile(`[A-Z]+`)
 // values returns the parts of a value by the row's words in capitals; nil if the row does not
 // match the value.
 func (r optionRow) values(value string) map[string]string {
-	if !capitals.MatchString(r.value) {
-		if r.value != "" && !strings.EqualFold(r.value, value) {
-			return nil
-		}
-		return map[string]string{}
-	}
-	names := capitals.FindAllString(r.value, -1)
 	pattern := capitals.ReplaceAllLiteralString(regexp.QuoteMeta(strings.TrimSuffix(r.value,
 		"/")), "(.+)")
-	m := regexp.MustCompile("^" + pattern + "$").FindStringSubmatch(strings.TrimSuffix(value, "/"))
-	if m == nil {
+	m := regexp.MustCompile("(?i)^" + pattern + "$").FindStringSubmatch(strings.TrimSuffix(value, "/"))
+	if m == nil && r.value != "" {
 		return nil
 	}
 	found := map[string]string{}
-	for i, name := range names {
+	for i, name := range capitals.FindAllString(r.value, -1) {
 		found[name] = m[i+1]
 	}
 	return found
@@ -118,10 +111,13 @@ func (r optionRow) values(value string) map[string]string {
 
 // A move collects what replaces an old server's options.
 type move struct {
-	server  *former
-	matches []match  // in the order of the old options
-	notes   []string // what is to be read
-	doubts  []string // what was not understood
+	server   *former
+	file     string
+	settings []setting
+	named    bool     // the file names the program
+	matches  []match  // in the order of the old options
+	notes    []string // what is to be read
+	doubts   []string // what was not understood
 }
 
 // A match is a row for an option, with the values of its words in capitals.
@@ -147,19 +143,18 @@ func (c *Check) translate(file string) error {
 	} else if err != nil {
 		return err
 	}
-	r := s.read(s, strings.ReplaceAll(string(conf), "\r\n", "\n"))
-	if len(r.settings) == 0 && !r.named {
+	m := &move{server: s, file: path.Base(file)}
+	s.read(m, strings.ReplaceAll(string(conf), "\r\n", "\n"))
+	if len(m.settings) == 0 && !m.named {
 		return &exit.CommandError{
 			Status: exit.No,
 			Err:    fmt.Errorf("%s has no options of %s", file, s.name),
 			Hint:   fmt.Sprintf("-from takes the configuration of %s, its unit, or the script that starts it", s.name),
 		}
 	}
-	file = path.Base(file)
-	m := &move{server: s}
-	m.all(file, r)
-	if !r.named && !strings.Contains(strings.ToLower(string(conf)+file), s.name) {
-		m.doubt(file, "the file does not name "+s.name+": are these its options?")
+	m.all()
+	if !m.named && !strings.Contains(strings.ToLower(string(conf)+m.file), s.name) {
+		m.doubt(0, "", "the file does not name "+s.name+": are these its options?")
 	}
 	if _, err := io.WriteString(c.Out, m.text()); err != nil || len(m.doubts) == 0 {
 		return err
@@ -168,32 +163,21 @@ func (c *Check) translate(file string) error {
 }
 
 // all translates the settings of the old server into flags and notes.
-func (m *move) all(file string, given reading) {
-	at := func(line int) string {
-		if line > 0 {
-			return fmt.Sprintf("%s:%d", file, line)
-		}
-		return file
-	}
-
-	// Report how many options each line gave, and what was not understood.
-	counts := map[int]int{}
-	for _, g := range given.settings {
+func (m *move) all() {
+	counts := map[int]int{} // of the options in each line
+	for _, g := range m.settings {
 		counts[g.line]++
 	}
 	for _, line := range slices.Sorted(maps.Keys(counts)) {
-		m.note(at(line), "read: "+diag.Count(counts[line], "option", "options"))
-	}
-	for _, d := range given.doubts {
-		m.doubt(at(d.line)+": "+d.value, d.option)
+		m.note(diag.Place(m.file, line), "read: "+diag.Count(counts[line], "option", "options"))
 	}
 
 	// Translate each setting, and add the rows for options that are absent.
-	for _, g := range given.settings {
-		m.one(at(g.line), g)
+	for _, g := range m.settings {
+		m.one(g)
 	}
 	for _, r := range m.server.rows {
-		if r.without && !slices.ContainsFunc(given.settings, func(g setting) bool {
+		if r.without && !slices.ContainsFunc(m.settings, func(g setting) bool {
 			return slices.Contains(r.options, g.option)
 		}) {
 			m.matches = append(m.matches, match{row: r})
@@ -203,9 +187,9 @@ func (m *move) all(file string, given reading) {
 }
 
 // one finds the row for a setting.
-func (m *move) one(at string, g setting) {
+func (m *move) one(g setting) {
 	if strings.Contains(g.value, "$") {
-		m.doubt(at+": "+g.String(), "the value of a variable is not in this file")
+		m.doubt(g.line, g.String(), "the value of a variable is not in this file")
 		return
 	}
 	if g.option == listenStream {
@@ -221,23 +205,30 @@ func (m *move) one(at string, g setting) {
 		named = true
 		if values := r.values(g.value); values != nil {
 			m.matches = append(m.matches, match{r, values})
-			m.note(at+": "+g.String(), fill(r.say, values))
+			m.note(diag.Place(m.file, g.line)+": "+g.String(), fill(r.say, values))
 			return
 		}
 	}
 	if !named {
-		m.doubt(at+": "+g.String(), "gophd has no counterpart")
+		m.doubt(g.line, g.String(), "gophd has no counterpart")
 	}
+}
+
+// add notes a setting of the old server.
+func (m *move) add(line int, option, value string) {
+	m.settings = append(m.settings, setting{line, option, value})
 }
 
 func (m *move) note(about, say string) {
 	if say != "" {
-		m.notes = append(m.notes, diag.Printable(about)+": "+diag.Printable(say))
+		m.notes = append(m.notes, diag.Printable(about+": "+say))
 	}
 }
 
-func (m *move) doubt(about, say string) {
-	m.doubts = append(m.doubts, diag.Printable(about)+": "+diag.Printable(say))
+// doubt notes what was not understood, with its line, if it has one.
+func (m *move) doubt(line int, text, why string) {
+	about := strings.TrimSuffix(diag.Place(m.file, line)+": "+strings.TrimSpace(text), ": ")
+	m.doubts = append(m.doubts, diag.Printable(about+": "+why))
 }
 
 // fill puts values in the places of their words.

@@ -180,7 +180,7 @@ func TestRows(t *testing.T) {
 			for _, option := range r.options {
 				m := &move{server: s}
 				if given := (setting{1, option, fill(r.value, values)}); !r.without {
-					m.one("conf:1", given)
+					m.one(given)
 					flags, _ := m.flags()
 					if len(m.doubts) > 0 || len(flags) == 0 && len(r.flags) > 0 ||
 						r.say != "" && len(m.notes) == 0 {

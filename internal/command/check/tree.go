@@ -16,6 +16,7 @@ import (
 	"github.com/gophd/gophd/internal/command/nomatch"
 	"github.com/gophd/gophd/internal/process/keypair"
 	"github.com/gophd/gophd/internal/process/sandbox"
+	"github.com/gophd/gophd/internal/source/sitesearch"
 	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
@@ -70,7 +71,10 @@ func Examine(ctx context.Context, dir string, o Options,
 // crawl checks every entry on disk, and requests every link of menus and pages.
 func (c *checking) crawl(dir string) {
 	c.host.Before = []answer.Source{silent{c.programs}}
-	c.host.Runner = silent{c.programs}
+	c.host.Runner = idle{c.programs}
+	if c.Serve.Search {
+		c.host.Beside = append(c.host.Beside, silent{&sitesearch.Searcher{}})
+	}
 	c.reach(dir)
 	for _, f := range []*front{c.gopher, c.gemini} {
 		for _, top := range slices.Sorted(maps.Keys(f.tops)) {

@@ -113,42 +113,29 @@ func (x *examination) served(ctx context.Context) []byte {
 
 // fronts requests the start over each protocol that a flag or an enabled socket names.
 func (x *examination) fronts(ctx context.Context) {
-	list := x.flags.Addresses()
-	for _, name := range unitNames[2:] {
-		unit := x.units[name]
-		if addr, _, ok := strings.Cut(unit["Listen"], " ("); ok &&
-			unit["UnitFileState"] == "enabled" {
-			name = strings.TrimSuffix(strings.TrimPrefix(name, "gophd-"), ".socket")
-			list = append(list, daemon.Address{Flag: name, Addr: addr})
-		}
-	}
 	host := cmp.Or(x.flags.Host, "localhost")
-	requests := map[string]string{
-		"gemini":  "gemini://" + host + "/\r\n",
-		"spartan": host + " / 0\r\n",
-		"nex":     "/\r\n",
-		"finger":  "\r\n",
-	}
-	for _, f := range list {
-		request := requests[f.Flag]
-		if request == "" {
-			continue
-		}
-		if why := x.silent(); why != "" && x.none() {
-			x.unknown("%s", why)
-			return
-		}
-		addr := x.reached(f.Addr)
-		body, err := send(ctx, insecure(host), addr, f.Flag == "gemini", request)
-		line, _, _ := bytes.Cut(body, []byte("\r\n"))
-		hasStatus := f.Flag == "gemini" || f.Flag == "spartan"
-		switch {
-		case err != nil:
-			x.restarted("", "%s://%s: %v", f.Flag, addr, err)
-		case hasStatus && body[0] != '2':
-			x.restarted("", "%s://%s: the reply is %q", f.Flag, addr, line)
-		default:
-			x.ok("%s://%s answers", f.Flag, addr)
+	for _, p := range []struct{ flag, request string }{
+		{"gemini", "gemini://" + host + "/\r\n"},
+		{"spartan", host + " / 0\r\n"},
+		{"nex", "/\r\n"},
+		{"finger", "\r\n"},
+	} {
+		for _, addr := range x.listening(p.flag) {
+			if why := x.silent(); why != "" && x.none() {
+				x.unknown("%s", why)
+				return
+			}
+			body, err := send(ctx, insecure(host), addr, p.flag == "gemini", p.request)
+			line, _, _ := bytes.Cut(body, []byte("\r\n"))
+			hasStatus := p.flag == "gemini" || p.flag == "spartan"
+			switch {
+			case err != nil:
+				x.restarted("", "%s://%s: %v", p.flag, addr, err)
+			case hasStatus && body[0] != '2':
+				x.restarted("", "%s://%s: the reply is %q", p.flag, addr, line)
+			default:
+				x.ok("%s://%s answers", p.flag, addr)
+			}
 		}
 	}
 }

@@ -242,7 +242,7 @@ func (d *Doctor) begin(ctx context.Context) *examination {
 			}
 		}
 	}
-	x.at = x.addresses()
+	x.at = x.listening("listen")
 	return x
 }
 

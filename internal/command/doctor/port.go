@@ -16,24 +16,42 @@ import (
 	"github.com/gophd/gophd/diag"
 )
 
-// addresses returns the addresses to connect to: each port that the server's socket or a flag
+// sockets returns the units of sockets that the service has: its own, and those of fronts that
+// are enabled.
+func (x *examination) sockets() (names []string) {
+	for _, name := range unitNames[1:] {
+		if name == socketOf("listen") || x.units[name]["UnitFileState"] == "enabled" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// socketOf returns the unit of the socket that a flag would open.
+func socketOf(flag string) string {
+	return strings.Replace("gophd-"+flag+".socket", "-listen", "", 1)
+}
+
+// listening returns the addresses to connect to for a protocol: each port that a socket or a flag
 // names, at an address of this machine, if possible a public one.
-func (x *examination) addresses() (all []string) {
-	var listen []string
-	for line := range strings.Lines(x.units["gophd.socket"]["Listen"]) {
-		if addr, ok := strings.CutSuffix(strings.TrimSpace(line), " (Stream)"); ok {
-			listen = append(listen, addr)
+func (x *examination) listening(flag string) (all []string) {
+	var list []string
+	if name := socketOf(flag); slices.Contains(x.sockets(), name) {
+		for line := range strings.Lines(x.units[name]["Listen"]) {
+			if addr, ok := strings.CutSuffix(strings.TrimSpace(line), " (Stream)"); ok {
+				list = append(list, addr)
+			}
 		}
 	}
 	for _, a := range x.flags.Addresses() {
-		if a.Flag == "listen" {
-			listen = append(listen, a.Addr)
+		if a.Flag == flag {
+			list = append(list, a.Addr)
 		}
 	}
-	if len(listen) == 0 {
-		listen = []string{":70"}
+	if len(list) == 0 && flag == "listen" {
+		list = []string{":70"}
 	}
-	for _, addr := range listen {
+	for _, addr := range list {
 		if !strings.HasPrefix(addr, "/") {
 			all = append(all, x.reached(addr))
 		}

@@ -146,11 +146,9 @@ func (x *examination) service(ctx context.Context) {
 	if !x.underSystemd() {
 		return
 	}
-	for _, name := range unitNames[2:] {
-		unit := x.units[name]
-		if unit["UnitFileState"] == "enabled" && unit["ActiveState"] != "active" {
-			x.restarted("", "%s is enabled and does not listen: it is %s", name,
-				unit["ActiveState"])
+	for _, name := range x.sockets()[1:] {
+		if state := x.units[name]["ActiveState"]; state != "active" {
+			x.restarted("", "%s is enabled and does not listen: it is %s", name, state)
 		}
 	}
 	unit := x.unit()
@@ -328,13 +326,7 @@ func (x *examination) restart() string {
 	case !x.underSystemd():
 		return diag.Command("rc-service", "gophd", "restart")
 	}
-	units := []string{"gophd.socket"}
-	for _, name := range unitNames[2:] {
-		if x.units[name]["UnitFileState"] == "enabled" {
-			units = append(units, name)
-		}
-	}
-	units = append(units, "gophd.service")
+	units := append(x.sockets(), unitNames[0])
 	all := func(verb string) string { return systemctl(append([]string{verb}, units...)...) }
 	return all("reset-failed") + "; " + all("stop") + "; " + all("start") // a socket does not start while the service runs
 }
@@ -373,7 +365,7 @@ func (x *examination) allowed(context.Context) {
 		}
 		command, instead := systemd.Activate(f.Flag), ""
 		if f.Flag != "listen" && f.Flag != "metrics" {
-			socket := "gophd-" + f.Flag + ".socket"
+			socket := socketOf(f.Flag)
 			instead = ": " + socket + " does"
 			command = then(x.sed("s/^"+daemon.Variable(f.Flag)+"=/#&/"),
 				systemctl("enable", socket),
