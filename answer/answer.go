@@ -145,10 +145,9 @@ func (a *Value) Close() {
 // requests with the same selector and Format.
 type Format struct {
 	// Draw returns the reply for an answer. It runs within the bounds of the Limiter.
-	// Of the request, it may use the server's name and port only; if TLS is set, also
-	// Request.TLS and Request.URLPort. If nil, Values keep their Items.
+	// Of the request, it may use only how the client has reached the server: its name and
+	// port, Request.TLS and Request.URLPort. If nil, Values keep their Items.
 	Draw func(*Asked, *Value) ([]byte, error)
-	TLS  bool
 
 	// Draws reports whether Draw is called for a File, given its name, type and size.
 	// If nil, Draw is called for menus and questions only.
@@ -194,6 +193,16 @@ func (h *Host) view(ctx context.Context, f *Format) *site.View {
 		v.OfCapsules()
 	}
 	return v
+}
+
+// asked returns a request in progress.
+func (h *Host) asked(r *server.Request, f *Format) *Asked {
+	return &Asked{
+		Host:    h,
+		Request: r,
+		Format:  f,
+		View:    h.view(r.Context(), f),
+	}
 }
 
 // HostOptions are the options of a Host that come from the command line.
@@ -275,14 +284,20 @@ type Host struct {
 	Limiter *Limiter
 	Cache   *Cache
 
-	once sync.Once
+	once   sync.Once
+	beside []Source // Beside, after the server's own documents
 }
 
+// open sets the defaults. Everything that uses them calls it first.
 func (h *Host) open() {
 	h.once.Do(func() {
 		if h.Limiter == nil {
 			h.Limiter = &Limiter{}
 		}
+		if h.Cache == nil {
+			h.Cache = NewCache(0)
+		}
+		h.beside = append([]Source{documents{}}, h.Beside...)
 	})
 }
 

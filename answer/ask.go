@@ -21,16 +21,13 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// IsRobots reports whether a selector names robots.txt.
-func IsRobots(sel string) bool { return selector.IsRobots(sel) }
-
 // Quick returns an answer that is in memory, or a file that can be sent without waiting
 // for a disk. It never blocks. See [server.Quick].
 func (h *Host) Quick(r *server.Request, f *Format) (a server.Answer, ok bool) {
 	if h.Admission != nil && !h.Admission.AdmitNow(r) {
 		return a, false
 	}
-	if IsRobots(r.Selector) {
+	if selector.IsRobots(r.Selector) {
 		snap := h.Site.Now()
 		if snap == nil {
 			return a, false
@@ -67,7 +64,7 @@ func (h *Host) Ask(r *server.Request, f *Format) (*Value, error) {
 
 func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	h.open()
-	if IsRobots(r.Selector) {
+	if selector.IsRobots(r.Selector) {
 		return h.robots(r)
 	}
 	if a := leaving(r.Selector); a != nil {
@@ -85,18 +82,13 @@ func (h *Host) ask(r *server.Request, f *Format) (*Value, error) {
 	if a := h.kept(r, f, looking(r.Context())); a != nil {
 		return a, a.err
 	}
-	v := visit{Asked: Asked{
-		Host:    h,
-		Request: r,
-		Format:  f,
-		View:    h.view(r.Context(), f),
-	}}
-	return v.answer()
+	return h.asked(r, f).answer()
 }
 
 // Kept returns the cached answer to a request, or nil. It does not check whether files have
 // changed unnoticed.
 func (h *Host) Kept(r *server.Request, f *Format) *Value {
+	h.open()
 	return h.kept(r, f, func(s *site.Stamp) bool { return !s.Outdated() })
 }
 
@@ -105,64 +97,57 @@ func (h *Host) Programs(sel string) bool {
 	return slices.ContainsFunc(h.Before, func(s Source) bool { return s.Answers(sel) })
 }
 
-// visit resolves a request that the cache does not answer.
-type visit struct{ Asked }
-
-func (v *visit) answer() (*Value, error) {
-	f, err := v.find(v.Request.Selector)
-	var moved *pointer
+// answer resolves a request that the cache does not answer.
+func (q *Asked) answer() (*Value, error) {
+	sel := q.Request.Selector
+	f, err := q.find(sel)
+	var only *pointer
 	switch {
-	case errors.As(err, &moved):
-		return moved.answer(), nil
-	case errors.Is(err, fs.ErrNotExist) && v.closedName():
-		return (&pointer{menu.Item{
-			Type:     menu.TypeText,
-			Label:    "/" + v.Request.Selector,
-			Selector: "/" + v.Request.Selector,
-			Host:     v.Request.Host,
-			Port:     v.Request.Port,
-		}}).answer(), nil
+	case errors.As(err, &only):
+		return only.Value, nil
+	case errors.Is(err, fs.ErrNotExist) && q.closedName():
+		return q.moved(menu.TypeText, "/"+sel, "/"+sel), nil
 	case errors.Is(err, fs.ErrNotExist):
-		for _, s := range append([]Source{documents{}}, v.Host.Beside...) {
-			if !s.Answers(v.Request.Selector) {
+		for _, s := range q.Host.beside {
+			if !s.Answers(sel) {
 				continue
 			}
-			a, declined := v.beside(s)
+			a, declined := q.beside(s)
 			if !errors.Is(declined, server.ErrDeclined) {
 				return a, declined
 			}
 		}
 	}
 	if err != nil {
-		v.keepMissing(err)
+		q.keepMissing(err)
 		return nil, err
 	}
 	dir := f.Info.IsDir()
-	if v.Format.Strict {
-		if snap := v.View.Now(); snap != nil {
+	if q.Format.Strict {
+		if snap := q.View.Now(); snap != nil {
 			f.Name = snap.Real(f.Name) // an alias is moved to the real name
 		}
-		if canonical := selector.Canonical(f.Name, dir); canonical != v.Request.Selector {
+		if canonical := selector.Canonical(f.Name, dir); canonical != sel {
 			defer func() { _ = f.Close() }()
-			return v.pointTo(f).answer(), nil
+			return q.pointTo(f).Value, nil
 		}
 	}
 	if dir || menu.IsMenuFile(path.Base(f.Name)) {
 		_ = f.Close()
-		if index, err := v.index(f.Name, dir); index != nil || err != nil {
+		if index, err := q.index(f.Name, dir); index != nil || err != nil {
 			return index, err
 		}
-		return v.menu(f.Name, dir)
+		return q.menu(f.Name, dir)
 	}
-	return v.file(f)
+	return q.file(f)
 }
 
 // index returns the answer for a directory whose Format.Index exists, or nil.
-func (v *visit) index(name string, dir bool) (*Value, error) {
-	if v.Format.Index == "" || !dir {
+func (q *Asked) index(name string, dir bool) (*Value, error) {
+	if q.Format.Index == "" || !dir {
 		return nil, nil
 	}
-	f, err := v.View.Lookup(selector.Join(name, v.Format.Index))
+	f, err := q.View.Lookup(selector.Join(name, q.Format.Index))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, nil
@@ -171,7 +156,7 @@ func (v *visit) index(name string, dir bool) (*Value, error) {
 	case f.Info.IsDir():
 		return nil, f.Close()
 	}
-	return v.file(f)
+	return q.file(f)
 }
 
 // aboutName names a copy of robots.txt for people. Menus link it instead of robots.txt, since
@@ -235,7 +220,7 @@ func (q *Asked) Own(u *url.URL) bool {
 func (q *Asked) readable(items []menu.Item) {
 	for i := range items {
 		it := &items[i]
-		if !IsRobots(it.Selector) || IsInfo(*it) || !q.isLocal(*it) {
+		if !selector.IsRobots(it.Selector) || IsInfo(*it) || !q.isLocal(*it) {
 			continue
 		}
 		if f, err := q.View.Lookup(aboutName); err == nil {

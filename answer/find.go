@@ -15,15 +15,15 @@ import (
 
 // find opens the file or directory that a selector names. If there is none, it tries the
 // other forms of the selector (selector.Forms).
-func (v *visit) find(sel string) (*site.Resource, error) {
-	f, err := v.lookup(sel)
+func (q *Asked) find(sel string) (*site.Resource, error) {
+	f, err := q.lookup(sel)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
 	for _, form := range selector.Forms(sel) {
-		f, formErr := v.lookup(form)
+		f, formErr := q.lookup(form)
 		if formErr == nil {
-			return v.open(f, sel)
+			return q.open(f, sel)
 		}
 		err = fmt.Errorf("%w; as %q: %w", err, form, formErr)
 	}
@@ -31,12 +31,12 @@ func (v *visit) find(sel string) (*site.Resource, error) {
 }
 
 // lookup opens the file or directory that a selector names literally.
-func (v *visit) lookup(sel string) (*site.Resource, error) {
+func (q *Asked) lookup(sel string) (*site.Resource, error) {
 	name, dir, err := selector.Path(sel)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist)
 	}
-	f, err := v.View.Lookup(name)
+	f, err := q.View.Lookup(name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -47,24 +47,24 @@ func (v *visit) lookup(sel string) (*site.Resource, error) {
 			Path: name + "/",
 			Err:  fs.ErrNotExist,
 		}
-	case v.Host.Programs(sel): // robots.txt denies all spellings
+	case q.Host.Programs(sel): // robots.txt denies all spellings
 		return f, nil
 	}
-	return v.open(f, sel)
+	return q.open(f, sel)
 }
 
 // open returns f, or a *pointer error if the spelling sel is closed. If so, it first waits
 // for the first scan: until then, every spelling counts as closed.
-func (v *visit) open(f *site.Resource, sel string) (*site.Resource, error) {
-	if !v.Host.closed(f.Name, f.Info.IsDir(), sel) {
+func (q *Asked) open(f *site.Resource, sel string) (*site.Resource, error) {
+	if !q.Host.closed(f.Name, f.Info.IsDir(), sel) {
 		return f, nil
 	}
-	_, err := v.Host.Site.Snapshot(v.Context())
+	_, err := q.Host.Site.Snapshot(q.Context())
 	switch {
 	case err != nil:
 		err = fmt.Errorf("waiting for the first scan: %w", err)
-	case v.Host.closed(f.Name, f.Info.IsDir(), sel):
-		err = v.pointTo(f)
+	case q.Host.closed(f.Name, f.Info.IsDir(), sel):
+		err = q.pointTo(f)
 	default:
 		return f, nil
 	}
@@ -86,55 +86,54 @@ func (h *Host) ClosedPath(sel, escaped string) bool {
 
 // closedName reports whether a selector that lacks its leading slash names a reply of the
 // server, such as "caps.txt", and is closed: robots.txt denies it only with the slash.
-func (v *visit) closedName() bool {
-	sel := v.Request.Selector
+func (q *Asked) closedName() bool {
+	sel := q.Request.Selector
 	name, dir, err := selector.Path(sel)
-	if err != nil || dir || strings.HasPrefix(sel, "/") || !v.Host.made("/"+sel) {
+	if err != nil || dir || strings.HasPrefix(sel, "/") || !q.Host.made("/"+sel) {
 		return false
 	}
-	_, err = v.Host.Site.Snapshot(v.Context()) // waits for the first scan
-	return err != nil || v.Host.closed(name, false, sel)
+	_, err = q.Host.Site.Snapshot(q.Context()) // waits for the first scan
+	return err != nil || q.Host.closed(name, false, sel)
 }
 
 // made reports whether a source of generated replies may answer a selector.
 func (h *Host) made(sel string) bool {
-	return documents{}.Answers(sel) || slices.ContainsFunc(h.Beside, func(s Source) bool {
-		return s.Answers(sel)
-	})
+	return slices.ContainsFunc(h.beside, func(s Source) bool { return s.Answers(sel) })
 }
 
-// pointer is the error of a spelling at which a resource is not served. Its answer links the
+// pointer is the error of a spelling at which a resource is not served. Its Value links the
 // canonical selector.
-type pointer struct{ item menu.Item }
+type pointer struct{ *Value }
 
-func (v *visit) pointTo(f *site.Resource) *pointer {
+func (q *Asked) pointTo(f *site.Resource) *pointer {
 	typ := byte(menu.TypeMenu)
 	label := ""
 	if f.Info.IsDir() {
-		label = v.Builder().Label(v.Context(), f.Name)
+		label = q.Builder().Label(q.Context(), f.Name)
 	} else {
 		typ, _ = menu.TypeOf(f.Name)
 	}
 	canonical := selector.Canonical(f.Name, f.Info.IsDir())
-	return &pointer{menu.Item{
-		Type:     typ,
-		Label:    cmp.Or(label, canonical),
-		Selector: canonical,
-		Host:     v.Request.Host,
-		Port:     v.Request.Port,
-	}}
+	return &pointer{q.moved(typ, cmp.Or(label, canonical), canonical)}
 }
 
 func (p *pointer) Error() string {
-	return "answered only at " + p.item.Selector
+	return "answered only at " + p.Selector
 }
 
-func (p *pointer) answer() *Value {
+// moved returns the answer that links a selector of the site.
+func (q *Asked) moved(typ byte, label, sel string) *Value {
 	return &Value{
 		Class:    Moved,
-		Selector: p.item.Selector,
-		Type:     p.item.Type,
-		Items:    []menu.Item{p.item},
+		Selector: sel,
+		Type:     typ,
+		Items: []menu.Item{{
+			Type:     typ,
+			Label:    label,
+			Selector: sel,
+			Host:     q.Request.Host,
+			Port:     q.Request.Port,
+		}},
 	}
 }
 

@@ -14,18 +14,15 @@ import (
 )
 
 // A Cache keeps answers in bounded memory. Each has a stamp, by which it is revalidated.
-// All hosts and fronts of a process share one Cache. It may be used concurrently. A nil
-// Cache is empty.
+// All hosts and fronts of a process share one Cache. It may be used concurrently.
 type Cache struct {
 	kept   keptAnswers
 	misses keptAnswers // "not found"; separate, so that a flood of them evicts nothing else
 }
 
-// NewCache returns a cache of max bytes, including its own overhead, or nil if max <= 0.
+// NewCache returns a cache of max bytes, including its own overhead. If max is 0, it keeps
+// nothing.
 func NewCache(max int64) *Cache {
-	if max <= 0 {
-		return nil
-	}
 	misses := min(max/16, maxMisses)
 	return &Cache{
 		kept:   keptAnswers{max: max - misses, entries: map[cacheKey]*keptAnswer{}},
@@ -51,10 +48,11 @@ type cacheKey struct {
 }
 
 // name sets the fields that depend on how the client has reached the server.
-func (k *cacheKey) name(r *server.Request, f *Format) {
+func (k *cacheKey) name(r *server.Request) {
 	k.host, k.port = r.Host, r.Port
-	if f.TLS {
-		k.tls, k.urlPort = r.TLS, r.URLPort
+	k.tls, k.urlPort = r.TLS, r.URLPort
+	if r.Protocol != "" {
+		k.port = int(r.Local.Port())
 	}
 }
 
@@ -83,14 +81,11 @@ func (q *Asked) key(sel string) callKey {
 
 // kept returns the cached answer to a request, or nil. holds checks its stamp.
 func (h *Host) kept(r *server.Request, f *Format, holds func(*site.Stamp) bool) *Value {
-	if h.Cache == nil {
-		return nil
-	}
 	p := cacheKey{of: h, form: f, selector: r.Selector}
 	if a := h.Cache.kept.get(p, holds); a != nil {
 		return a
 	}
-	p.name(r, f)
+	p.name(r)
 	if a := h.Cache.kept.get(p, holds); a != nil {
 		return a
 	}
@@ -111,36 +106,22 @@ func looking(ctx context.Context) func(*site.Stamp) bool {
 }
 
 // keep caches an answer for requests with the same selector and any query.
-func (v *visit) keep(a *Value) {
-	p := cacheKey{of: v.Host, form: v.Format, selector: v.Request.Selector}
+func (q *Asked) keep(a *Value) {
+	p := cacheKey{of: q.Host, form: q.Format, selector: q.Request.Selector}
 	if a.named {
-		p.name(v.Request, v.Format)
+		p.name(q.Request)
 	}
-	v.Host.Cache.put(p, a, v.View.Stamp())
+	q.Host.Cache.kept.put(p, a, q.View.Stamp())
 }
 
 // keepMissing caches the reply to a selector that was not found.
-func (v *visit) keepMissing(err error) {
-	sel := v.Request.Selector
+func (q *Asked) keepMissing(err error) {
+	sel := q.Request.Selector
 	_, _, pathErr := selector.Path(sel)
-	if v.Host.Cache == nil || pathErr != nil || !errors.Is(err, fs.ErrNotExist) ||
-		selector.IsEscaped(sel) {
+	if pathErr != nil || !errors.Is(err, fs.ErrNotExist) || selector.IsEscaped(sel) {
 		return
 	}
-	v.Host.Cache.misses.put(v.Host.missing(sel, v.Format), &Value{err: public(err)}, v.View.Stamp())
-}
-
-func (c *Cache) get(p cacheKey, holds func(*site.Stamp) bool) *Value {
-	if c == nil {
-		return nil
-	}
-	return c.kept.get(p, holds)
-}
-
-func (c *Cache) put(p cacheKey, a *Value, stamp *site.Stamp) {
-	if c != nil {
-		c.kept.put(p, a, stamp)
-	}
+	q.Host.Cache.misses.put(q.Host.missing(sel, q.Format), &Value{err: public(err)}, q.View.Stamp())
 }
 
 // keptAnswers is a part of a Cache with its own bound.

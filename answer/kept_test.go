@@ -20,7 +20,7 @@ func TestFloodOfMissingSelectors(t *testing.T) {
 	h := &Host{Site: s, Cache: NewCache(1 << 20)}
 	stamp := s.View(t.Context()).Stamp()
 	for i := range 1000 {
-		h.Cache.put(cacheKey{of: h, selector: fmt.Sprint("/useful/", i)},
+		h.Cache.kept.put(cacheKey{of: h, selector: fmt.Sprint("/useful/", i)},
 			&Value{Body: make([]byte, 100)}, stamp)
 	}
 	useful := h.Cache.kept.size

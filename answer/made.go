@@ -14,30 +14,30 @@ import (
 
 // make returns the answer for a file or directory, which f fills in, drawn by the request's
 // Format. Concurrent requests share it, unless it shows the client's address.
-func (v *visit) make(name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
-	k := v.key(selector.Canonical(name, dir))
-	k.name(v.Request, v.Format)
-	if v.Format.Query {
-		k.query = v.Request.Query
+func (q *Asked) make(name string, dir bool, f func(*Asked, *Value) error) (*Value, error) {
+	k := q.key(selector.Canonical(name, dir))
+	k.name(q.Request)
+	if q.Format.Query {
+		k.query = q.Request.Query
 	}
-	a, err := v.shared(k, name, dir, f)
+	a, err := q.shared(k, name, dir, f)
 	if err == nil && a.personal {
-		k.client = v.address()
-		a, err = v.shared(k, name, dir, f)
+		k.client = q.address()
+		a, err = q.shared(k, name, dir, f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("making the reply of %s: %w", name, err)
 	}
-	v.View.DependOn(a.stamp)
+	q.View.DependOn(a.stamp)
 	if k.query == "" {
-		v.keep(a)
+		q.keep(a)
 	}
 	return a, nil
 }
 
-func (v *visit) shared(k callKey, name string, dir bool,
+func (q *Asked) shared(k callKey, name string, dir bool,
 	f func(*Asked, *Value) error) (*Value, error) {
-	return v.limited(k, func(q *Asked) (*Value, error) {
+	return q.limited(k, func(q *Asked) (*Value, error) {
 		a := &Value{
 			Class:    Menu,
 			Selector: k.selector,
@@ -63,7 +63,7 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 	r := *q.Request
 	form := q.Format
 	return h.Limiter.made(q.Context(), r.Remote.Addr(), k, func(m *call) (*Value, error) {
-		if kept := h.Cache.get(k.cacheKey, looking(m.ctx)); kept != nil && k.alone == nil {
+		if kept := h.Cache.kept.get(k.cacheKey, looking(m.ctx)); kept != nil && k.alone == nil {
 			return kept, nil
 		}
 		return site.Try(m.ctx, h.Site, func(view *site.View) (*Value, error) {
@@ -96,7 +96,7 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 				h.Limiter.hold(a)
 				if a.Keep && k.query == "" && k.client == "" && k.alone == nil {
 					a.stamp = view.Stamp()
-					h.Cache.put(k.cacheKey, a, a.stamp)
+					h.Cache.kept.put(k.cacheKey, a, a.stamp)
 				}
 				return a, nil
 			})
@@ -129,7 +129,7 @@ func (q *Asked) draw(a *Value) error {
 
 // makeMenu fills in the menu of a directory or of a menu file. If it needs programs that have
 // not run, it returns an *unprinted error.
-func (v *visit) makeMenu(q *Asked, a *Value) error {
+func (q *Asked) makeMenu(a *Value) error {
 	list, err := q.Builder().Menu(q.Context(), a.name)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (v *visit) makeMenu(q *Asked, a *Value) error {
 // before returns the answer of a source of Host.Before. The output of a program is drawn
 // unless the Format sends it unchanged.
 func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
-	q := &Asked{Host: h, Request: r, Format: f, View: h.view(r.Context(), f)}
+	q := h.asked(r, f)
 	a, err := s.Answer(q)
 	if err != nil {
 		return nil, err
@@ -207,22 +207,16 @@ func (q *Asked) load(a *Value, body []byte) error {
 }
 
 // beside returns the answer of a source of Host.Beside, which concurrent requests share.
-func (v *visit) beside(s Source) (*Value, error) {
-	k := v.key(v.Request.Selector)
-	k.query = v.Request.Query
-	k.host = v.Request.Host
-	k.port = v.Request.Port
-	k.tls = v.Request.TLS
-	k.urlPort = v.Request.URLPort
-	if v.Request.Protocol != "" {
-		k.port = int(v.Request.Local.Port())
-	}
-	a, err := v.limited(k, s.Answer)
+func (q *Asked) beside(s Source) (*Value, error) {
+	k := q.key(q.Request.Selector)
+	k.name(q.Request)
+	k.query = q.Request.Query
+	a, err := q.limited(k, s.Answer)
 	if err != nil || a.Open == nil {
 		return a, err
 	}
-	own, asked := *a, v.Asked // a is shared with other requests
-	asked.Format = &Format{Web: v.Format.Web}
+	own, asked := *a, *q // a is shared with other requests
+	asked.Format = &Format{Web: q.Format.Web}
 	own.Stream, own.Size = io.NopCloser(a.Open(&asked)), -1
 	return &own, nil
 }
@@ -253,8 +247,8 @@ func users(v *site.View) func() []menu.Item {
 }
 
 // address returns the client's address, the value of $REMOTE_ADDR in maps.
-func (v *visit) address() string {
-	if addr := v.Request.Remote.Addr(); addr.IsValid() {
+func (q *Asked) address() string {
+	if addr := q.Request.Remote.Addr(); addr.IsValid() {
 		return addr.Unmap().WithZone("").String()
 	}
 	return "unknown"

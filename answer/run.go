@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gophd/gophd/menu"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
@@ -59,42 +58,34 @@ func (q *Asked) run(name, by string) (string, bool, error) {
 }
 
 // menu returns the menu of a directory or of a menu file, after running its programs.
-func (v *visit) menu(name string, dir bool) (*Value, error) {
-	a, err := v.make(name, dir, v.makeMenu)
+func (q *Asked) menu(name string, dir bool) (*Value, error) {
+	a, err := q.make(name, dir, (*Asked).makeMenu)
 	var waits *unprinted
 	if !errors.As(err, &waits) {
 		return a, err
 	}
-	v.printed = map[string]printed{}
+	q.printed = map[string]printed{}
 	for _, prog := range waits.programs {
-		if _, ran := v.printed[prog.name]; ran || len(v.printed) == maxPrograms {
+		if _, ran := q.printed[prog.name]; ran || len(q.printed) == maxPrograms {
 			continue
 		}
 		called := prog.name
 		if prog.menu {
 			called = name
 		}
-		text, err := v.Host.Runner.Run(&v.Asked, prog.name,
+		text, err := q.Host.Runner.Run(q, prog.name,
 			strings.TrimPrefix(selector.Canonical(called, false), "/"))
-		if err != nil && (prog.menu || v.Context().Err() != nil) {
+		if err != nil && (prog.menu || q.Context().Err() != nil) {
 			return nil, err
 		} else if err != nil {
 			err = errors.New(server.ErrorMessage(err))
 		}
-		v.printed[prog.name] = printed{text, err}
+		q.printed[prog.name] = printed{text, err}
 	}
-	v.client = v.address()
-	return v.Limited(func(q *Asked) (*Value, error) {
-		a := &Value{
-			Class:    Menu,
-			Selector: selector.Canonical(name, dir),
-			Type:     menu.TypeMenu,
-			name:     name,
-			dir:      dir,
-		}
-		q.name, q.dir = name, dir
-		return a, v.makeMenu(q, a)
-	})
+	q.client = q.address()
+	k := q.key(selector.Canonical(name, dir))
+	k.alone = q
+	return q.shared(k, name, dir, (*Asked).makeMenu)
 }
 
 // A program has few places, so a client that reads slowly must not occupy one: the output is

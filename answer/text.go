@@ -44,7 +44,7 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 
 // file returns the answer for a file, which it closes or returns as the Stream. The length of
 // the reply is that of the file now. If the file shrinks while it is sent, sending fails.
-func (v *visit) file(f *site.Resource) (*Value, error) {
+func (q *Asked) file(f *site.Resource) (*Value, error) {
 	a := &Value{
 		Class:    File,
 		Selector: selector.Canonical(f.Name, false),
@@ -54,26 +54,26 @@ func (v *visit) file(f *site.Resource) (*Value, error) {
 		name:     f.Name,
 	}
 	switch {
-	case v.Format.Draws != nil && v.Format.Draws(a):
+	case q.Format.Draws != nil && q.Format.Draws(a):
 		_ = f.Close()
-		return v.make(f.Name, false, func(_ *Asked, made *Value) error {
+		return q.make(f.Name, false, func(_ *Asked, made *Value) error {
 			made.Class, made.Type, made.Size, made.Keep = File, a.Type, a.Size, true
 			return nil
 		})
-	case v.Format.Seek:
+	case q.Format.Seek:
 		a.Resource = f
 		if isLabelled(f.Name) {
-			a.Charset = v.Host.charsetOf(f.Name, f, a.Size).Label()
+			a.Charset = q.Host.charsetOf(f.Name, f, a.Size).Label()
 		}
 	case a.Size < smallFile:
 		defer func() { _ = f.Close() }()
-		return v.small(f, a)
+		return q.small(f, a)
 	case isLabelled(f.Name):
 		a.Charset = menu.CharsetUTF8.Label()
-		if c := v.Host.charsetOf(f.Name, f, a.Size); a.Type != menu.TypeText {
+		if c := q.Host.charsetOf(f.Name, f, a.Size); a.Type != menu.TypeText {
 			a.Charset = c.Label()
 		} else if c != menu.CharsetUTF8 && c != menu.CharsetAuto {
-			a.Stream = &decoded{c.Reader(&whole{io.LimitedReader{R: f, N: a.Size}}), f}
+			a.Stream = &decoded{c.Reader(a.Reader()), f}
 			a.Size = -1
 		} else {
 			a.Charset = c.Label()
@@ -136,11 +136,12 @@ func (q *Asked) Read(name string, most int) (text string, whole bool, err error)
 	if fileType(f) != menu.TypeText {
 		return "", false, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(f, int64(most)))
+	size := f.Info.Size()
+	body, err := contents(f, min(size, int64(most)))
 	if err != nil {
 		return "", false, err
 	}
-	whole = f.Info.Size() <= int64(most)
+	whole = size <= int64(most)
 	body, _ = q.Host.utf8(name, body, whole)
 	return string(body), whole, nil
 }
@@ -180,15 +181,15 @@ func (r *whole) Read(p []byte) (int, error) {
 }
 
 // small reads a file into the Body of its answer and caches the answer.
-func (v *visit) small(f *site.Resource, a *Value) (*Value, error) {
+func (q *Asked) small(f *site.Resource, a *Value) (*Value, error) {
 	body, err := contents(f, a.Size)
 	if err != nil {
 		return nil, err
 	}
-	a.Body, a.Charset = v.Host.utf8(f.Name, body, true)
+	a.Body, a.Charset = q.Host.utf8(f.Name, body, true)
 	a.Stream = nil
 	if int64(len(body)) == a.Size {
-		v.keep(a)
+		q.keep(a)
 	}
 	return a, nil
 }

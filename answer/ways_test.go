@@ -180,6 +180,9 @@ func TestCacheOnEveryPath(t *testing.T) {
 		if got, err := get(t, h, sel); err != nil || got != want {
 			t.Errorf("%s: %q, %v", sel, got, err)
 		}
+		overTLS := request(t, sel) // kept by itself, since it may link gophers://
+		overTLS.TLS = true
+		must(t, h.ServeGopher(&reply{}, overTLS))
 	}
 	tree.fails = errors.New("not from the cache")
 	var mux server.ServeMux

@@ -30,8 +30,8 @@ func tree(t *testing.T, files map[string]string) (server.Handler, string) {
 	s, err := site.Open(dir, site.Config{})
 	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
-	return &gopher.Front{Host: &answer.Host{Site: s,
-		Beside: []answer.Source{&feed.Feeds{Web: true}}}}, dir
+	return &gopher.Front{Host: &answer.Host{Site: s, Fronts: map[string]int{"http": 70},
+		Cache: answer.NewCache(1 << 20), Beside: []answer.Source{&feed.Feeds{}}}}, dir
 }
 
 type writerTo struct{ bytes.Buffer }
@@ -159,6 +159,25 @@ func feedOf(t *testing.T, text string, err error) (f parsed) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	return f
+}
+
+// TestFeedOverTLS: a feed that is kept for clients without TLS is none for those with it.
+func TestFeedOverTLS(t *testing.T) {
+	h, _ := tree(t, phlog)
+	r := &server.Request{RequestLine: selector.RequestLine{Selector: "/phlog/feed.xml"},
+		Host: "gopher.example", Port: 70}
+	treetest.Until(t, "the feed is kept", func() bool {
+		_, _ = askAs(h, r)
+		_, ok := h.(server.Quick).Quick(r)
+		return ok
+	})
+	for _, want := range []string{"gopher://", "gophers://", "gopher://"} {
+		r.TLS = want == "gophers://"
+		got, err := askAs(h, r)
+		if f := feedOf(t, got, err); !strings.HasPrefix(f.Entry[0].Link[0].Href, want) {
+			t.Errorf("%s, want %s", f.Entry[0].Link[0].Href, want)
+		}
+	}
 }
 
 // TestWholeTexts: a feed has its newest texts in it, in UTF-8 and with their lines.

@@ -29,9 +29,6 @@ const (
 // Feeds is the answer.Source of feeds: each directory with dated texts has one, and the root
 // has one for the whole site.
 type Feeds struct {
-	// Web adds links to the web front on the same port.
-	Web bool
-
 	// HTML renders the text of a file as HTML. If nil, texts are shown preformatted.
 	HTML func(q *answer.Asked, name, text string) string
 }
@@ -90,7 +87,7 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 		ID:     owner.tag(sel, ""),
 		Title:  q.LinkTitle(dir, true),
 		Author: q.Request.Host,
-		Links:  h.links(q, menu.TypeMenu, sel),
+		Links:  links(q, menu.TypeMenu, sel),
 	}
 	f.Links = append(f.Links, link{"self", mediaType, q.URL(menu.TypeText, sel+Name)})
 	room := maxContent
@@ -102,7 +99,7 @@ func (h *Feeds) feed(q *answer.Asked, dir string, list []answer.DatedText) *atom
 			Title:     q.Title(t.Name, false),
 			Published: day,
 			Updated:   day,
-			Links:     h.links(q, menu.TypeText, one),
+			Links:     links(q, menu.TypeText, one),
 		}
 		if i < maxWhole {
 			if text, whole, _ := q.Read(t.Name, room); whole {
@@ -153,7 +150,7 @@ func (o owner) tag(sel, day string) string {
 
 // links returns the links of an entry or feed. Feed readers follow either the first or the
 // last alternate link, so each alternate is a URL that the client of this request can open.
-func (h *Feeds) links(q *answer.Asked, typ byte, sel string) []link {
+func links(q *answer.Asked, typ byte, sel string) []link {
 	kind, other := "text/plain", "text/plain"
 	if typ == menu.TypeMenu {
 		kind, other = "application/gopher-menu", "text/gemini"
@@ -172,7 +169,7 @@ func (h *Feeds) links(q *answer.Asked, typ byte, sel string) []link {
 			list = append(list, link{"related", kind, gopher})
 		}
 		return list
-	case h.Web:
+	case q.Host.Fronts["http"] != 0:
 		return []link{{"alternate", kind, here},
 			{"alternate", "text/html", answer.WebURL(q.Request, sel)}}
 	}

@@ -97,7 +97,7 @@ func (d *daemon) openHost(h *virtualHost, first bool) (err error) {
 		Cache:       d.cache,
 		Names:       append([]string{cmp.Or(h.name, hostName(d.srv.Host))}, h.aliases...),
 		Fronts:      d.ports,
-		Beside:      []answer.Source{&feed.Feeds{Web: d.conf.HTTP == "view", HTML: web.Entry}},
+		Beside:      []answer.Source{&feed.Feeds{HTML: web.Entry}},
 	}
 	host.Lang = cmp.Or(d.conf.langs[h.name], d.conf.langs[""])
 	h.front = &gopher.Front{Host: host, StrictText: d.conf.StrictText}

@@ -325,7 +325,7 @@ func (h *hole) robots() {
 	}
 	for _, sel := range h.selectors() {
 		name, dir, err := selector.Path(sel)
-		if err != nil || answer.IsRobots(sel) {
+		if err != nil || selector.IsRobots(sel) {
 			continue
 		}
 		denied := !h.snap.Compiled.Explain("*", name, dir).Allowed

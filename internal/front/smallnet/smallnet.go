@@ -94,7 +94,7 @@ func (h *handler) isRobots(raw string) bool {
 func (h *handler) robots(r *server.Request) (q request, sel string, ok bool) {
 	q, _ = h.parse(r)
 	sel, err := pathOf(q.path)
-	return q, sel, err == nil && answer.IsRobots(sel)
+	return q, sel, err == nil && selector.IsRobots(sel)
 }
 
 // ServeGopher answers a request.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/gophd/gophd/answer"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
 
@@ -119,7 +120,7 @@ func write(w http.ResponseWriter, status int, p page) {
 // failed sends the page of an error, with the search form, a link to the start page and, if that
 // page is cached, the site's name. It reads no files, so that wrong URLs are cheap.
 func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
-	if answer.IsRobots(r.URL.Path) {
+	if selector.IsRobots(r.URL.Path) {
 		asRecorder(w).broke = err // no error answers it: the connection is closed
 		return
 	}

@@ -26,7 +26,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 )
@@ -232,7 +231,7 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	c.handled = true
 	c.mu.Unlock()
 	rec := &recorder{ResponseWriter: w}
-	robots := answer.IsRobots(r.URL.Path)
+	robots := selector.IsRobots(r.URL.Path)
 	n := c.n.Add(1)
 	if n >= maxRequests {
 		w.Header().Set("Connection", "close")

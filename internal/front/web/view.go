@@ -60,7 +60,6 @@ func (v *Pages) format(f variant) *answer.Format {
 		return has.(*answer.Format)
 	}
 	made := &answer.Format{
-		TLS:    true,
 		Web:    true,
 		Strict: true,
 		Paths:  true,
@@ -113,11 +112,11 @@ func (v *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		moved(w, r, r.URL.Path)
 		return
 	}
-	if !answer.IsRobots(sel) && !v.Host.Site.Ready(r.Context(), maxWait) {
+	if !selector.IsRobots(sel) && !v.Host.Site.Ready(r.Context(), maxWait) {
 		failed(w, errUnread, page{})
 		return
 	}
-	if v.AddressOnly && !answer.IsRobots(sel) {
+	if v.AddressOnly && !selector.IsRobots(sel) {
 		v.address(w, r, sel)
 		return
 	}
@@ -148,7 +147,7 @@ func (v *Pages) answer(w http.ResponseWriter, r *http.Request, a *answer.Value, 
 	case a.Class == answer.Moved:
 		moved(w, r, a.Selector)
 		return
-	case answer.IsRobots(a.Selector):
+	case selector.IsRobots(a.Selector):
 		v.robots(w, r, a.Body)
 		return
 	case a.Class == answer.Leaving:
@@ -227,7 +226,7 @@ func isText(a *answer.Value) bool {
 	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml") ||
 		a.Type == menu.TypeText) &&
 		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText &&
-		!answer.IsRobots(a.Selector)
+		!selector.IsRobots(a.Selector)
 }
 
 // shows reports whether an answer is shown in a page.
@@ -241,7 +240,7 @@ func isShown(a *answer.Value) bool {
 	kind, _, _ := strings.Cut(mediaType(a), "/")
 	switch {
 	case kind == "text", name != "" && a.Type == menu.TypeText:
-		return a.Size <= maxText && !answer.IsRobots(a.Selector)
+		return a.Size <= maxText && !selector.IsRobots(a.Selector)
 	case kind == "image", kind == "audio", kind == "video":
 		return name != ""
 	}

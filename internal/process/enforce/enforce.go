@@ -25,7 +25,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/readers"
@@ -102,7 +101,7 @@ type siteRules struct {
 // Admit delays or refuses a request that a robot should not have sent.
 func (e *Enforcer) Admit(r *server.Request) error {
 	from := server.Block(r.Remote.Addr())
-	if answer.IsRobots(r.Selector) {
+	if selector.IsRobots(r.Selector) {
 		if _, err := e.Site.Snapshot(r.Context()); err == nil && !r.Embedded {
 			e.fetched(from)
 		}
@@ -124,7 +123,7 @@ func (e *Enforcer) Admit(r *server.Request) error {
 // AdmitNow reports whether the client has never fetched robots.txt or need not be limited.
 func (e *Enforcer) AdmitNow(r *server.Request) bool {
 	from := server.Block(r.Remote.Addr())
-	if answer.IsRobots(r.Selector) {
+	if selector.IsRobots(r.Selector) {
 		if e.Site.Now() == nil {
 			return false
 		}

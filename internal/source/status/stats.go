@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/internal/process/enforce"
 	"github.com/gophd/gophd/internal/tally"
 	"github.com/gophd/gophd/policy"
+	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/server"
 	"github.com/gophd/gophd/site"
 )
@@ -137,7 +137,7 @@ func (s *HostStats) observe(r server.Served, now time.Time) {
 
 	// Gopher has no user agent, so the rules for all robots decide.
 	hasFile := s.recent[client] || s.earlier[client]
-	if !answer.IsRobots(r.Selector) {
+	if !selector.IsRobots(r.Selector) {
 		snap := s.Site.Now()
 		if hasFile && snap != nil &&
 			!snap.Open(cmp.Or(strings.Trim(r.Selector, "/"), "."),
