@@ -66,7 +66,6 @@ type Searcher struct {
 	looked  atomic.Int64  // directories compared so far
 
 	snap *site.Snapshot  // from which dirty was last computed; nil before the first
-	done []string        // directories since the last commit
 	away map[string]bool // directories that wait for the index or for a file system to respond
 	slow int             // updates in which a file system did not respond, since away was empty
 	lost atomic.Bool     // the index was replaced by an empty one
@@ -201,11 +200,10 @@ func (s *Searcher) update(ctx context.Context) (done bool) {
 	}
 	var hanging []string
 	left := map[string]int{} // directories that took the whole patience, by group
-	for i, dir := range todo {
+	for _, dir := range todo {
 		if ctx.Err() != nil {
 			return false
 		}
-		s.done = append(s.done, dir)
 		delete(s.away, dir)
 		group, _, _ := strings.Cut(dir, "/")
 		if strings.HasPrefix(group, "~") {
@@ -224,10 +222,10 @@ func (s *Searcher) update(ctx context.Context) (done bool) {
 			err = nil
 		}
 		if err == nil && s.index.Due() {
-			err = s.commit()
+			err = s.index.Commit()
 		}
 		if err != nil {
-			s.failed(err, append(s.done, todo[i+1:]...))
+			s.failed(err, todo)
 			return false
 		}
 	}
@@ -238,8 +236,8 @@ func (s *Searcher) update(ctx context.Context) (done bool) {
 		s.slow = 0
 	}
 	s.later(busyRetry, hanging...)
-	if err := s.commit(); err != nil {
-		s.failed(err, s.done)
+	if err := s.index.Commit(); err != nil {
+		s.failed(err, todo)
 		return false
 	}
 	return ctx.Err() == nil && len(s.away) == 0
@@ -293,11 +291,9 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 			}
 		}
 		rules := slices.Collect(maps.Keys(other))
-		for dir, d := range next.Tree.All() {
-			if names, all := matching(dir, d, rules); all {
+		for dir := range next.Tree.All() {
+			if concerned(dir, rules) {
 				mark(dir, nil)
-			} else if len(names) > 0 {
-				mark(dir, names)
 			}
 		}
 	}
@@ -305,52 +301,15 @@ func (s *Searcher) markChanged(next *site.Snapshot) error {
 	return nil
 }
 
-// matching returns the files of a directory whose names begin with the prefix of a rule. all
-// reports that the whole directory must be compared: its own name may match, or a matching file
-// is part of its menu.
-func matching(dir string, d *site.Dir, rules []answer.Rule) (names []string, all bool) {
-	for _, rule := range rules {
-		rest, below := rule.Prefix, true
-		if dir != "." {
-			rest, below = strings.CutPrefix(rest, dir+"/")
-		}
-		if rest == "" || !below && strings.HasPrefix(dir+"/", rule.Prefix) {
-			return nil, true
-		}
-		if !below || strings.Contains(rest, "/") {
-			continue
-		}
-		from, _ := slices.BinarySearchFunc(d.Files, rest, func(f site.File, name string) int {
-			return strings.Compare(f.Name, name)
-		})
-		for _, f := range d.Files[from:] {
-			if !strings.HasPrefix(f.Name, rest) {
-				break
-			}
-			if menu.IsMenuFile(f.Name) || f.Name == "index.gmi" {
-				return nil, true
-			}
-			names = append(names, f.Name)
-		}
-	}
-	return names, len(names) > maxNames
+// concerned reports whether one of the rules may match a directory, all above it, or a file in it.
+func concerned(dir string, rules []answer.Rule) bool {
+	return slices.ContainsFunc(rules, func(rule answer.Rule) bool {
+		return strings.HasPrefix(dir+"/", rule.Prefix) || path.Dir(rule.Prefix) == dir
+	})
 }
 
-// maxNames is the number of texts above which the whole directory is compared.
-const maxNames = 100
-
-// commit commits the batch of the index.
-func (s *Searcher) commit() error {
-	err := s.index.Commit()
-	if err == nil {
-		s.done = nil
-	}
-	return err
-}
-
-// failed handles an error of the index: the directories of the batch are compared again later.
+// failed handles an error of the index: the directories of the update are compared again later.
 func (s *Searcher) failed(err error, dirs []string) {
-	s.done = nil
 	if errors.Is(err, search.ErrDiscarded) {
 		s.Log.Error("the search index was damaged, and is made again", "error", err)
 		s.discarded()
