@@ -1,28 +1,19 @@
 package disk
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // maxResident is the largest file that Resident looks at, in bytes: a larger one takes so
 // long to send that other clients should not wait for it.
 const maxResident = 1 << 20
 
-// Resident reports whether the kernel has an opened file in memory. cachestat(2)
-// (Linux 6.5) counts the pages, but only for root and for files that this process may
-// write. For other files Resident probes one byte in every residentStep, and the last:
-// that detects a file that was read in part, or is being evicted. It misses a hole
+// Resident reports whether the kernel has an opened file in memory. (cachestat(2) would tell only
+// root, and of files that this process may write.) It probes one byte in every residentStep, and
+// the last: that detects a file that was read in part, or is being evicted. It misses a hole
 // between two probes. The kernel fills such a hole with one read from a local disk (see
 // [Tree.Cached]), and the loop that sends the file answers no other client meanwhile.
 func Resident(fd int, size int64) bool {
 	if size > maxResident {
 		return false
-	}
-	var pages unix.Cachestat_t
-	if unix.Cachestat(uint(fd), &unix.CachestatRange{Len: uint64(size)}, &pages, 0) == nil {
-		return int64(pages.Cache)*int64(os.Getpagesize()) >= size
 	}
 	for at := int64(0); at < size; at += residentStep {
 		if !hasByte(fd, at) {
