@@ -210,6 +210,10 @@ func TestTrees(t *testing.T) {
 	treetest.Until(t, "the new directory is watched", func() bool {
 		return w.watched("~bob/new") && m.fresh()
 	})
+	must(t, os.Rename(bob, bob+".away"))
+	treetest.Until(t, "a tree is gone", func() bool { return !w.watched("~bob/new") })
+	must(t, os.Rename(bob+".away", bob)) // for so short a time that nobody else has noticed
+	treetest.Until(t, "it is back", func() bool { return w.watched("~bob/new") })
 	must(t, w.SetTrees(nil))
 	treetest.Until(t, "what a tree hid shows again", func() bool {
 		return w.watched("~ann/hidden") && !w.watched("~bob")

@@ -111,7 +111,7 @@ func (w *Watcher) event(name string, e fsnotify.Event) {
 		if gone {
 			w.left[name] = true // another directory may have its inode by now
 		}
-		if new || mode {
+		if new || mode || w.trees().isTree(name) { // no directory above a tree reports it
 			w.dirty[name] = nil
 		}
 	})

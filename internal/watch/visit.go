@@ -66,8 +66,11 @@ func (w *Watcher) visit(name string, found map[string]bool) (fresh []string) {
 		}
 	}
 	if err != nil {
-		if passes {
+		switch {
+		case passes:
 			found[name] = true
+		case w.trees().isTree(name): // it may come back as it was, and nobody calls Replaced
+			time.AfterFunc(w.every(lookEvery), func() { w.Look(name) })
 		}
 		if limit.Reached(err) { // the Guard reports when a file system responds again
 			time.AfterFunc(w.every(retryEvery), w.lose)
