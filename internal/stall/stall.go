@@ -48,6 +48,7 @@ const (
 	ticks = 20
 
 	maxOps    = 4096        // a Go program may not have more than 10,000 threads
+	maxShare  = 19          // slow names that shorten a Brief tick
 	maxInDir  = 4           // hanging names after which the whole directory counts as hanging
 	tellEvery = time.Minute // between two log lines
 )
@@ -61,8 +62,9 @@ const (
 	// Hurried is the timeout, but only one tick while another operation hangs. So a scan of
 	// a tree with many hanging names finishes.
 	Hurried
-	// Brief is one tick, for results that the caller can omit or request later. The operation
-	// still counts as hanging only after the timeout.
+	// Brief is one tick, for results that the caller can omit or request later; a share of it
+	// while operations on other names are slow, so that hundreds of hanging names take seconds.
+	// The operation still counts as hanging only after the timeout.
 	Brief
 )
 
@@ -159,9 +161,13 @@ func (g *Guard) enter(name string, of *Attempt) (*Op, error) {
 	if of != nil && of.patience == Brief && g.slow.has(name) {
 		return nil, ErrSlow
 	}
+	patience := g.tick()
+	if of != nil && of.patience == Brief {
+		patience /= time.Duration(1 + min(len(g.slow.ops), maxShare))
+	}
 	g.n++
 	o := &Op{guard: g, name: name, of: of, began: time.Now()}
-	o.timer = time.AfterFunc(g.tick(), o.tick)
+	o.timer = time.AfterFunc(patience, o.tick)
 	return o, nil
 }
 

@@ -240,6 +240,39 @@ func TestBrief(t *testing.T) {
 	})
 }
 
+// TestManyHang: hundreds of names that hang in the root, which does not count as hanging itself,
+// are left within seconds, and another name is read meanwhile.
+func TestManyHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g stall.Guard
+		began, release := time.Now(), make(chan struct{})
+		defer close(release)
+		for i := range 300 {
+			name := fmt.Sprintf("~user%d", i)
+			_, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
+				op, err := a.Enter(name)
+				defer op.Leave()
+				<-release
+				return 0, err
+			})
+			if !errors.Is(err, stall.ErrLeft) {
+				t.Fatal(name, err)
+			}
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("they took %v", took)
+		}
+		if _, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
+			op, err := a.Enter("~ann")
+			defer op.Leave()
+			time.Sleep(stall.DefaultTimeout / 500)
+			return 0, err
+		}); err != nil {
+			t.Error("one that answers:", err)
+		}
+	})
+}
+
 // Nobody waits any more when the Guard was stopped.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
