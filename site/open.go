@@ -219,7 +219,7 @@ func LoadAt(dir, at string, read *atomic.Int64) (*Snapshot, error) {
 		at = path.Dir(at)
 		tree = &Dir{Dirs: []*Dir{tree}}
 	}
-	snap := scan.recorded(tree, nil)
+	snap := scan.recorded(tree, &Snapshot{})
 	snap.compile(Config{}, scan)
 	return snap, nil
 }

@@ -217,10 +217,10 @@ func (s scanned) Open(name string) (fs.File, error) {
 }
 
 // included returns the real names of all files that maps include or link. While a map cannot
-// be read because of a lease, it adds the names of the old snapshot.
+// be read because of a lease, it adds the names of the old Snapshot.
 func (s *scanner) included(old *Snapshot) map[string]bool {
 	names := map[string]bool{}
-	if old != nil && len(s.busy) > 0 {
+	if len(s.busy) > 0 {
 		maps.Copy(names, old.included)
 	}
 	for _, p := range s.found {

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,20 +141,19 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	again := s.scan != nil && !b.All && old.root.Main == from.Main
 
 	// A directory that does not respond at once keeps its record and is read again soon, so that
-	// changes elsewhere do not wait for it. After many attempts it may be slow without hanging.
-	for left := 0; ; left++ {
-		patience := stall.Hurried
-		if again && s.slow < oftenSlow && left < oftenSlow {
-			patience = stall.Brief
-		}
-		scan, homes := s.newScan(from), (*Dir)(nil)
+	// changes elsewhere do not wait for it. After many reloads it may be slow without hanging.
+	patience := stall.Hurried
+	if again && s.slow < oftenSlow {
+		patience = stall.Brief
+	}
+	for {
+		scan := s.newScan(from)
 		if s.scan != nil && s.conf.Watch != WatchOff {
 			scan.reuse(s.scan, old.snap.Tree, again)
-			homes = old.snap.homesTree()
 		}
 		tree, err := stall.Try(s.guard, patience, func(a *stall.Attempt) (*Dir, error) {
 			scan.attempt = a
-			scan.readHomes(from, homes, b.Dirs)
+			scan.readHomes(from, b.Dirs)
 			if again {
 				return scan.rescan(old.snap.Tree, b.Dirs, b.Files), scan.failed
 			}
@@ -169,8 +169,7 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 }
 
-// oftenSlow is the number of reloads, and of attempts in one, after which one waits for slow
-// directories.
+// oftenSlow is the number of reloads after which one waits for slow directories.
 const oftenSlow = 8
 
 func (s *Site) newScan(from *disk.Root) *scanner {
@@ -185,7 +184,8 @@ func (s *Site) newScan(from *disk.Root) *scanner {
 // publish publishes what a scan has found, and compiles the policy unless it is the same. It
 // returns an error if robots.txt could not be proven.
 func (s *Site) publish(tree *Dir, of *disk.Root, start time.Time, b watch.Batch) error {
-	old, next := s.Now(), s.scan.recorded(tree, s.Now())
+	old := s.Now()
+	next := s.scan.recorded(tree, cmp.Or(old, &Snapshot{}))
 	same := old != nil && !b.All && next.alike(old)
 	if same {
 		next.judgeAs(old)
@@ -226,10 +226,7 @@ func (s *Snapshot) judgeAs(old *Snapshot) {
 // replies in the same step, so that no text of an old root is served with a new robots.txt.
 func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	s.serve(func(now *served) {
-		old := now.snap
-		if old == nil {
-			old = &Snapshot{}
-		}
+		old := cmp.Or(now.snap, &Snapshot{})
 		programs := !old.samePrograms(next) // a cached reply may contain the source of one
 		other := now.root.Main != of.Main
 		switch {
@@ -260,40 +257,27 @@ func (s *scanner) recorded(tree *Dir, old *Snapshot) *Snapshot {
 		changed:  s.changed,
 	}
 	if s.capsules != nil {
-		var homes *Snapshot
-		if old != nil {
-			homes = old.homes
-		}
-		next.homes = s.capsules.recorded(s.homes, homes)
+		next.homes = s.capsules.recorded(s.homes, cmp.Or(old.homes, &Snapshot{}))
 	}
 	return next
 }
 
 // alike reports whether two Snapshots have the same policy.
 func (s *Snapshot) alike(old *Snapshot) bool {
-	return s.Tree.allAlike(old.Tree) && slices.Equal(old.menus, s.menus) &&
-		slices.Equal(old.shown, s.shown) && old.sameNames(s) &&
-		(s.homes == nil || s.homes.alike(old.homes))
+	return s == old || s.Tree.allAlike(old.Tree) && slices.Equal(old.menus, s.menus) &&
+		slices.Equal(old.shown, s.shown) && old.sameNames(s) && s.homes.alike(old.homes)
 }
 
 // sameNames reports whether the same links are followed to the same names.
 func (s *Snapshot) sameNames(o *Snapshot) bool {
-	return maps.Equal(s.aliases, o.aliases) && maps.Equal(s.refused, o.refused) &&
-		(o.homes == nil || s.homes != nil && s.homes.sameNames(o.homes))
+	return s == o || s != nil && maps.Equal(s.aliases, o.aliases) &&
+		maps.Equal(s.refused, o.refused) && s.homes.sameNames(o.homes)
 }
 
 // samePrograms reports whether the same files count as programs.
 func (s *Snapshot) samePrograms(o *Snapshot) bool {
-	return maps.Equal(s.included, o.included) &&
-		(o.homes == nil || s.homes != nil && s.homes.samePrograms(o.homes))
-}
-
-// homesTree returns the tree of Config.Capsules, nil if there is none.
-func (s *Snapshot) homesTree() *Dir {
-	if s.homes == nil {
-		return nil
-	}
-	return s.homes.Tree
+	return s == o || s != nil && maps.Equal(s.included, o.included) &&
+		s.homes.samePrograms(o.homes)
 }
 
 // compile compiles the policy of a Snapshot. If robots.txt cannot be proven, the Snapshot
@@ -317,7 +301,7 @@ func (s *Snapshot) compile(conf Config, scan *scanner) {
 	}
 	sources := policy.Input{
 		Flags:       flags,
-		Annotations: s.Tree.annotationsWith(s.homesTree()),
+		Annotations: s.Tree.annotationsWith(scan.homes),
 		Programs:    slices.Concat(conf.Programs, conf.Endless, menus),
 		Aliases:     aliases,
 		Sitemaps:    conf.Sitemaps,

@@ -52,7 +52,7 @@ type scanner struct {
 	scanned  *atomic.Int64        // counts directories
 	of       string               // prefix of annotations' names in reports
 	capsules *scanner             // scans the trees of Config.Capsules; may be nil
-	homes    *Dir                 // the tree that capsules has scanned
+	homes    *Dir                 // the tree that capsules has scanned; empty without one
 	reused   map[string]*Dir      // records of trees that the scan does not read, by name
 	slow     bool                 // a file system has not responded yet, while a directory was read
 	kept     bool                 // a directory has kept its record for this reason
@@ -67,6 +67,7 @@ func newScanner(r *disk.Root, conf Config, scanned *atomic.Int64) *scanner {
 		placed:  map[string]string{},
 		busy:    map[string]struct{}{},
 		changed: map[string]time.Time{},
+		homes:   &Dir{},
 	}
 }
 
@@ -105,6 +106,7 @@ func (s *scanner) reuse(last *scanner, tree *Dir, all bool) {
 	s.relinked = !all
 	if s.capsules != nil {
 		s.capsules.reuse(last.capsules, nil, true)
+		s.homes = last.homes
 	}
 }
 

@@ -112,10 +112,9 @@ func (s *Site) lookTrees() error {
 	return nil
 }
 
-// findTrees finds the current trees. If one does not respond, it starts over without it. If it
-// must not wait, it gives up when many do not.
+// findTrees finds the current trees. If one does not respond, it starts over without it.
 func (s *Site) findTrees(old *disk.Root, patience stall.Patience) (next *foundTrees, err error) {
-	for left := 0; left < oftenSlow || patience != stall.Brief; left++ {
+	for {
 		next, err = stall.Try(s.guard, patience, func(a *stall.Attempt) (*foundTrees, error) {
 			call := disk.Within(a)
 			f := &foundTrees{
@@ -134,10 +133,9 @@ func (s *Site) findTrees(old *disk.Root, patience stall.Patience) (next *foundTr
 			return f, nil
 		})
 		if !errors.Is(err, stall.ErrLeft) {
-			break
+			return next, err
 		}
 	}
-	return next, err
 }
 
 // mount finds the tree of a mount.
@@ -393,8 +391,11 @@ func (d *Dir) walk(name string, yield func(string, *Dir) bool) bool {
 	})
 }
 
-// annotations returns the annotations of d and all directories below.
+// annotations returns the annotations of d and all directories below; none if d is nil.
 func (d *Dir) annotations() (list []policy.Annotation) {
+	if d == nil {
+		return nil
+	}
 	for _, d := range d.All() {
 		for _, a := range d.Notes {
 			list = append(list, *a)

@@ -335,7 +335,7 @@ func (v *View) usersOf(name string) *users {
 
 // readHomes scans the trees of Config.Capsules: the given directories again, and the trees of
 // new users. They are all that its Root contains.
-func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
+func (s *scanner) readHomes(all *disk.Root, dirs []string) {
 	homes := s.capsules
 	if homes == nil {
 		return
@@ -347,10 +347,7 @@ func (s *scanner) readHomes(all *disk.Root, old *Dir, dirs []string) {
 			changed = append(changed, strings.TrimPrefix(dir, behindDot))
 		}
 	}
-	if old == nil {
-		old = &Dir{}
-	}
-	s.homes = homes.rescan(old, changed, nil)
+	s.homes = homes.rescan(s.homes, changed, nil)
 	s.kept = s.kept || homes.kept
 	s.failed = cmp.Or(s.failed, homes.failed)
 }
@@ -407,15 +404,9 @@ func (d *Dir) without(homes *Dir) *Dir {
 
 // annotationsWith returns the annotations of the tree and of the capsules.
 func (d *Dir) annotationsWith(homes *Dir) []policy.Annotation {
-	if homes == nil {
-		return d.annotations()
-	}
 	list := d.without(homes).annotations()
 	for _, home := range homes.Dirs {
-		var gopher []policy.Annotation
-		if other := child(d, home.Name); other != nil {
-			gopher = other.annotations()
-		}
+		gopher := child(d, home.Name).annotations()
 		list = append(list, policy.BothTrees(gopher, home.annotations())...)
 	}
 	return list
