@@ -29,11 +29,11 @@ func checkCommand() *cli.Command {
 	k := &check.Check{}
 	return command("check", "what would stop working if gophd served DIR", "DIR", moveHelp,
 		func(c *cli.Context, args []string) error {
-			k.Out, k.Err = c.App.Writer, c.App.ErrWriter
+			k.Out, k.Progress = c.App.Writer, c.App.ErrWriter
 			return k.Check(c.Context, args)
 		}, append([]cli.Flag{
 			row(&k.Host, "host", "", "`NAME` of the server in menus (default: found in the maps)"),
-			row(&k.User, "user", "", "`USER` to check for (default: you; as root: nobody)"),
+			row(&k.Account, "user", "", "`USER` to check for (default: you; as root: nobody)"),
 			row(&k.JSON, "json", "", "answer in JSON"),
 			row(&k.Against.URL, "against", "",
 				"`URL` of the running old server: what it answers, beside gophd"),

@@ -10,19 +10,17 @@ import (
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/terminal"
-	"github.com/gophd/gophd/internal/daemon"
 	"github.com/gophd/gophd/internal/process/sandbox"
 )
 
 // Check is gophd check.
 type Check struct {
-	Serve      daemon.Flags // the sources of the site
-	Host, User string       // flags
-	JSON       bool
-	Against    comparison // if its URL is set, the command compares with that server instead of checking the tree
-	From       string     // if set, the command translates the configuration of that server instead
-	Out        io.Writer
-	Err        io.Writer // shows the progress if it is a terminal; may be nil
+	Options
+	Account string // flag -user
+	JSON    bool
+	Against comparison // if its URL is set, the command compares with that server instead of checking the tree
+	From    string     // if set, the command translates the configuration of that server instead
+	Out     io.Writer
 }
 
 // Check checks a directory and prints the findings. Exit status 1 if something is
@@ -34,12 +32,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 	if c.From != "" {
 		return c.translate(args[0])
 	}
-	o := Options{
-		Host:     c.Host,
-		Progress: c.Err,
-		Serve:    c.Serve,
-	}
-	name := c.User
+	name := c.Account
 	if name == "" && os.Geteuid() == 0 {
 		name = "nobody" // root can read everything, and should not serve
 	}
@@ -48,14 +41,14 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		if err != nil {
 			return exit.Usagef("-user takes an account of this machine", "%w", err)
 		}
-		o.User, o.Named = &u, c.User != ""
+		c.User, c.Named = &u, c.Account != ""
 	}
 	var result *Outcome
 	var err error
 	if c.Against.URL != "" {
-		result, err = compare(ctx, args[0], o, c.Against)
+		result, err = compare(ctx, args[0], c.Options, c.Against)
 	} else {
-		result, err = examineSite(ctx, args[0], c.Serve.VirtualHosts(), o)
+		result, err = examineSite(ctx, args[0], c.Serve.VirtualHosts(), c.Options)
 	}
 	if err != nil {
 		return exit.Directory("DIR", args[0], nil, fmt.Errorf("checking: %w", err))

@@ -178,8 +178,9 @@ func target(l menu.Link) menu.Link {
 // linkedHost is a host that maps name.
 type linkedHost struct {
 	first link
-	here  int // links to it that this server answers
-	gone  int // those that it does not
+	here  int          // links to it that this server answers
+	gone  int          // those that it does not
+	ports map[int]bool // at which this server answers one; at others it may be another server
 }
 
 // ours reports whether a host is surely this one: this server answers two or more links to
@@ -197,7 +198,7 @@ func (c *checking) follow() {
 		key := strings.ToLower(l.Host)
 		h := hosts[key]
 		if h == nil {
-			h = &linkedHost{first: l}
+			h = &linkedHost{first: l, ports: map[int]bool{selector.DefaultPort: true}}
 			hosts[key] = h
 		}
 		if strings.Trim(l.Selector, "/") == "" || l.Type == menu.TypeSearch ||
@@ -210,6 +211,7 @@ func (c *checking) follow() {
 			h.gone++
 		default:
 			h.here++
+			h.ports[l.Port] = true
 		}
 	}
 
@@ -252,7 +254,7 @@ func (c *checking) follow() {
 	for _, l := range c.links {
 		key := strings.ToLower(l.Host)
 		switch h := hosts[key]; {
-		case l.Host == ourHost, key == own, isLocal(key):
+		case l.Host == ourHost, isLocal(key), key == own && h.ports[l.Port]:
 			l.on.link(l.Link)
 		case h != nil && h.ours():
 			l.on.found(l.File, l.Selector)
