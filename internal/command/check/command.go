@@ -59,7 +59,7 @@ func (c *Check) Check(ctx context.Context, args []string) error {
 		}
 		err = terminal.PrintJSON(c.Out, result)
 	} else {
-		_, err = io.WriteString(c.Out, result.text(args[0], c.Against.URL))
+		err = terminal.PrintText(c.Out, result.text(args[0], c.Against.URL))
 	}
 	if err == nil && (result.Lost+result.Silent > 0 || result.tooFew()) {
 		return exit.ErrNo
@@ -85,10 +85,10 @@ func (r *Outcome) text(dir, server string) string {
 	}
 	if server != "" {
 		for _, class := range r.Classes {
-			fmt.Fprintf(&b, "%s (%s): %d %s\n", diag.Printable(class.Tree),
-				diag.Printable(class.Owner), class.Count, class.Code)
+			fmt.Fprintf(&b, "%s (%s): %d %s\n", class.Tree,
+				class.Owner, class.Count, class.Code)
 		}
-		fmt.Fprintf(&b, "%s: %s, %d with a difference", diag.Printable(server),
+		fmt.Fprintf(&b, "%s: %s, %d with a difference", server,
 			diag.Count(r.Asked, "selector", "selectors"), len(differ))
 		switch {
 		case r.Silent > 0:
@@ -105,12 +105,12 @@ func (r *Outcome) text(dir, server string) string {
 	for _, p := range r.Parts {
 		warnings += p.Warnings
 		if len(r.Parts) > 1 {
-			fmt.Fprintf(&b, "%s (%s): %s: %d lost, %s\n", diag.Printable(p.Tree),
-				diag.Printable(p.Owner), p.Amounts, p.Lost,
+			fmt.Fprintf(&b, "%s (%s): %s: %d lost, %s\n", p.Tree,
+				p.Owner, p.Amounts, p.Lost,
 				diag.Count(p.Warnings, "warning", "warnings"))
 		}
 	}
-	fmt.Fprintf(&b, "%s: %s: ", diag.Printable(dir), r.Amounts)
+	fmt.Fprintf(&b, "%s: %s: ", dir, r.Amounts)
 	if len(r.Findings) == 0 {
 		b.WriteString("served as they are\n")
 	} else {

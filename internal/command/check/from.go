@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
+	"github.com/gophd/gophd/internal/command/terminal"
 	"github.com/gophd/gophd/internal/daemon"
 )
 
@@ -156,7 +156,7 @@ func (c *Check) translate(file string) error {
 	if !m.named && !strings.Contains(strings.ToLower(string(conf)+m.file), s.name) {
 		m.doubt(0, "", "the file does not name "+s.name+": are these its options?")
 	}
-	if _, err := io.WriteString(c.Out, m.text()); err != nil || len(m.doubts) == 0 {
+	if err := terminal.PrintText(c.Out, m.text()); err != nil || len(m.doubts) == 0 {
 		return err
 	}
 	return exit.ErrNo
@@ -221,14 +221,14 @@ func (m *move) add(line int, option, value string) {
 
 func (m *move) note(about, say string) {
 	if say != "" {
-		m.notes = append(m.notes, diag.Printable(about+": "+say))
+		m.notes = append(m.notes, about+": "+say)
 	}
 }
 
 // doubt notes what was not understood, with its line, if it has one.
 func (m *move) doubt(line int, text, why string) {
 	about := strings.TrimSuffix(diag.Place(m.file, line)+": "+strings.TrimSpace(text), ": ")
-	m.doubts = append(m.doubts, diag.Printable(about+": "+why))
+	m.doubts = append(m.doubts, about+": "+why)
 }
 
 // fill puts values in the places of their words.

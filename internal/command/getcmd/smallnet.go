@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/selector"
 )
@@ -44,7 +43,7 @@ func (c *Get) follow(ctx context.Context, raw string) error {
 	u, err := parseURL(raw)
 	for n := 0; err == nil && u != nil; n++ {
 		if n > maxRedirects {
-			return fmt.Errorf("%s: more than %d redirects", diag.Printable(raw), maxRedirects)
+			return fmt.Errorf("%s: more than %d redirects", raw, maxRedirects)
 		}
 		u, err = c.fetch(ctx, u)
 	}
@@ -146,7 +145,7 @@ func outcome(u *url.URL, status, meta string) (moved *url.URL, err error) {
 	}
 	return nil, &exit.CommandError{
 		Status: exit.No,
-		Err:    fmt.Errorf("%s answers: %s %q", u.Host, diag.Printable(status), meta),
+		Err:    fmt.Errorf("%s answers: %s %q", u.Host, status, meta),
 		Hint:   hint,
 	}
 }

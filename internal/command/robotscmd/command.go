@@ -1,7 +1,7 @@
 // Package robotscmd is the commands "gophd robots ...": the robots.txt of a tree
 // shown, checked and explained, and any other tested, linted and converted.
 //
-// They may print strangers' text, which passes through [diag.Printable]. Only whole
+// They may print strangers' text, which passes through [terminal.PrintText]. Only whole
 // files, from show and convert, are printed as they are.
 package robotscmd
 
@@ -88,7 +88,7 @@ func reportsText(reports []policy.Report, all bool) string {
 		more("readers", strings.Join(r.Readers, ", "))
 		more("leaks", quotedList(r.Leaks))
 		more("victims", quotedList(r.Victims))
-		more("hint", diag.Printable(r.Hint))
+		more("hint", r.Hint)
 	}
 	if notices > 0 {
 		fmt.Fprintf(&b, "%s (-v shows them)\n", diag.Count(notices, "notice", "notices"))
@@ -103,7 +103,7 @@ func (c *Command) print(result any, text string, yes bool) error {
 	if c.JSON {
 		err = terminal.PrintJSON(c.Out, result)
 	} else {
-		err = printText(c.Out, text)
+		err = terminal.PrintText(c.Out, text)
 	}
 	if err == nil && !yes {
 		return exit.ErrNo

@@ -112,7 +112,7 @@ func (e explained) String() string {
 	if !e.Allowed {
 		answer = "deny "
 	}
-	fmt.Fprintf(&b, "%s %s for %s\n", answer, strconv.Quote(e.Selector), diag.Printable(e.Agent))
+	fmt.Fprintf(&b, "%s %s for %s\n", answer, strconv.Quote(e.Selector), e.Agent)
 	row := func(what, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "    %-11s %s\n", what, text)
@@ -140,7 +140,7 @@ func (e explained) String() string {
 	}
 	written := "nothing: no line of robots.txt matches"
 	if e.Line > 0 {
-		written = fmt.Sprintf("robots.txt:%d: %s", e.Line, diag.Printable(e.Text))
+		written = fmt.Sprintf("robots.txt:%d: %s", e.Line, e.Text)
 	}
 	row("written as", written)
 	for _, p := range e.Usage {
@@ -148,7 +148,7 @@ func (e explained) String() string {
 		if p.By != nil {
 			by = diag.Place(p.By.File, p.By.Line) + ": Content-Usage"
 		}
-		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", diag.Printable(p.Key),
+		row("preference", fmt.Sprintf("%s=%s  %s, written as robots.txt:%d", p.Key,
 			p.Value, by, p.Line))
 	}
 	if e.NoUsage != "" {
@@ -168,7 +168,7 @@ func sourceText(s *policy.RuleSource, none string) string {
 	case s == nil:
 		return none
 	case s.Line == 0:
-		return fmt.Sprintf("%s: %s", diag.Printable(s.File), diag.Printable(s.Value))
+		return diag.Place(s.File, 0) + ": " + s.Value
 	}
-	return fmt.Sprintf("%s: %s", diag.Place(s.File, s.Line), diag.Printable(s.Text()))
+	return diag.Place(s.File, s.Line) + ": " + s.Text()
 }

@@ -81,14 +81,6 @@ func findingsText(list []diag.Diagnostic) string {
 	return text
 }
 
-// printText prints the output of a command, which may quote strangers. It always
-// escapes control characters, since a pipe may lead to a terminal.
-func printText(w io.Writer, text string) error {
-	safe := terminal.Safe(w)
-	_, err := io.WriteString(safe, text)
-	return errors.Join(err, safe.Close())
-}
-
 // printFile prints a robots.txt, unchanged to a file or a pipe and escaped to a terminal, and
 // on standard error the rules that its dialect cannot express.
 func (c *Command) printFile(text, dialect string, lost []diag.Diagnostic) error {
@@ -98,7 +90,7 @@ func (c *Command) printFile(text, dialect string, lost []diag.Diagnostic) error 
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	return printText(c.Err, "gophd: these rules cannot be expressed in "+dialect+":\n"+
+	return terminal.PrintText(c.Err, "gophd: these rules cannot be expressed in "+dialect+":\n"+
 		findingsText(lost))
 }
 

@@ -176,14 +176,14 @@ func (v verdict) String() string {
 	case v.Index != "":
 		reason = v.Rule
 	case v.Line > 0:
-		reason = diag.Place(v.Source, v.Line) + ": " + diag.Printable(v.Rule)
+		reason = diag.Place(v.Source, v.Line) + ": " + v.Rule
 	}
 	text := fmt.Sprintf("%s %s  %s (%s)", answer, strconv.Quote(v.Selector), reason, v.Why)
 	if v.Missing {
 		text += "\n      " + notThere(v.Allowed)
 	}
 	for _, p := range v.Usage {
-		text += fmt.Sprintf("\n      %s=%s  %s", diag.Printable(p.Key), p.Preference,
+		text += fmt.Sprintf("\n      %s=%s  %s", p.Key, p.Preference,
 			diag.Place(v.Source, p.Line))
 	}
 	return text

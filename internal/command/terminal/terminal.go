@@ -5,6 +5,7 @@ package terminal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,6 +78,14 @@ func (printable) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err err
 		nSrc += size
 	}
 	return nDst, nSrc, nil
+}
+
+// PrintText writes the output of a command, which may quote strangers. It always escapes control
+// characters, since a pipe may lead to a terminal.
+func PrintText(w io.Writer, text string) error {
+	safe := Safe(w)
+	_, err := io.WriteString(safe, text)
+	return errors.Join(err, safe.Close())
 }
 
 // PrintJSON writes a value as JSON that a program reads, and a person may.

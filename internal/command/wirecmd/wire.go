@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/command/terminal"
@@ -162,14 +161,14 @@ func (w *Wire) print(targets []string, all [][]finding) error {
 	for i, f := range all[0] {
 		counts[f.Grade]++
 		if len(targets) == 1 {
-			fmt.Fprintf(&b, "%-5s  %-36s  %s (%s)\n", f.Grade, diag.Printable(f.Request),
-				diag.Printable(f.Meaning), f.Document)
+			fmt.Fprintf(&b, "%-5s  %-36s  %s (%s)\n", f.Grade, f.Request,
+				f.Meaning, f.Document)
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s |", diag.Printable(f.Request), f.Document)
+		fmt.Fprintf(&b, "| %s | %s |", f.Request, f.Document)
 		for _, found := range all {
 			fmt.Fprintf(&b, " %s: %s |", found[i].Grade,
-				strings.ReplaceAll(diag.Printable(found[i].Meaning), "|", `\|`))
+				strings.ReplaceAll(found[i].Meaning, "|", `\|`))
 		}
 		b.WriteString("\n")
 	}
@@ -177,6 +176,5 @@ func (w *Wire) print(targets []string, all [][]finding) error {
 		fmt.Fprintf(&b, "%d good, %d to note, %d wrong\n", counts[good], counts[note],
 			counts[wrong])
 	}
-	_, err := io.WriteString(w.Out, b.String())
-	return err
+	return terminal.PrintText(w.Out, b.String())
 }
