@@ -150,10 +150,9 @@ type making struct {
 	looks    int   // how often may still be looked at other files
 	toList   int   // names that may still be read
 	compared int   // what of them was compared with patterns
-	steps    int
-	mapsOnly bool // nothing but the maps is read
-	noLooks  bool // not even the first bytes of what maps link
-	inlining bool // a map of a listing is read in its place: it lists nothing and runs nothing
+	mapsOnly bool  // nothing but the maps is read, and only programs are reported
+	noLooks  bool  // not even the first bytes of what maps link
+	inlining bool  // a map of a listing is read in its place: it lists nothing and runs nothing
 }
 
 func (b *Builder) begin(ctx context.Context, dir string) *making {
@@ -165,12 +164,6 @@ func (b *Builder) begin(ctx context.Context, dir string) *making {
 		looks:   maxLooks,
 		toList:  maxNames,
 	}
-}
-
-// stopped reports whether the context has ended. It checks only now and then.
-func (m *making) stopped() bool {
-	m.steps++
-	return m.steps%1024 == 0 && m.ctx.Err() != nil
 }
 
 func (m *making) done() (Menu, error) {
@@ -242,6 +235,9 @@ func (m *making) problem(code, format string, args ...any) {
 
 // report adds a diagnostic about a line of a file, or about all of it.
 func (m *making) report(code, file string, line int, text string) {
+	if m.mapsOnly && code != CodeProgram {
+		return
+	}
 	d := diag.Diagnostic{
 		Code:     code,
 		Severity: diag.Warning,

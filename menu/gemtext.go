@@ -101,10 +101,9 @@ func (m *making) wrap(mark, text string) {
 	}
 
 	line = mark
-	begun := false
-	for word := range strings.FieldsSeq(text) {
+	for i, word := range strings.Fields(text) {
 		switch {
-		case !begun:
+		case i == 0:
 			line += word
 		case columns(line)+1+columns(word) <= gemColumns:
 			line += " " + word
@@ -115,7 +114,6 @@ func (m *making) wrap(mark, text string) {
 			}
 			line = mark + word
 		}
-		begun = true
 	}
 	m.text(line)
 }

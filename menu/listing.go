@@ -3,7 +3,6 @@ package menu
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,9 +48,6 @@ func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 // the directory or, if it begins with a slash, below the root. What it appends a
 // later listing leaves out.
 func (m *making) glob(pattern string, typ byte) {
-	if m.mapsOnly {
-		return
-	}
 	full := fold(m.dir, pattern)
 	dir, base := path.Dir(full), path.Base(full)
 	if _, err := path.Match(base, ""); err != nil || !selector.AskableName(full) {
@@ -90,7 +86,7 @@ func (m *making) matching(pattern string, names []listed) (matches []listed, ok 
 			m.problem(CodeLimit, "patterns and names are too many to be compared")
 			return nil, false
 		}
-		if m.stopped() {
+		if m.ctx.Err() != nil {
 			return nil, false
 		}
 		if ok, _ := path.Match(pattern, l.name); ok {
@@ -115,7 +111,7 @@ func sortNames(names []listed) {
 	for i, l := range names {
 		names[i].key = sortKey(l.name)
 		if found := dateOf.FindStringSubmatch(l.name); found != nil {
-			names[i].date = found[1] + found[2] + found[3]
+			names[i].date = found[1] + found[3] + found[5]
 			dated++
 		}
 	}
@@ -132,11 +128,6 @@ func sortNames(names []listed) {
 		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.name, b.name))
 	})
 }
-
-// dateOf matches a year and a month, and maybe a day, from 1900 to 2099, with or without "-", "_"
-// or "." between them.
-var dateOf = regexp.MustCompile(
-	`^((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01])(?:\D|$)|\D|$)`)
 
 // sortKey returns a key that orders names as people do: numbers by their value ("2" before "10"),
 // letters of ASCII in either case alike, and the rest by bytes. Beside other characters a number

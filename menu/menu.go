@@ -98,9 +98,7 @@ func (b *Builder) Sources(name string) Sources {
 	m.looks, m.mapsOnly = 0, true
 	_, _ = m.mapped()
 	_, _ = m.source(selector.Join(name, tagName))
-	m.sources.Problems = slices.DeleteFunc(m.menu.Problems, func(d diag.Diagnostic) bool {
-		return d.Code != CodeProgram
-	})
+	m.sources.Problems = m.menu.Problems
 	for _, list := range []*[]string{&m.sources.Included, &m.sources.Linked} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
@@ -180,7 +178,7 @@ func (m *making) file(name string) error {
 func (m *making) follow(first mapSource) {
 	m.maps = append(m.maps, first)
 	listing := false
-	for len(m.maps) > 0 && !m.full() && !m.stopped() {
+	for len(m.maps) > 0 && !m.full() && m.ctx.Err() == nil {
 		src := &m.maps[len(m.maps)-1]
 		line, more := src.next()
 		ended := !more

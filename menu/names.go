@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/width"
+
 	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/selector"
 )
@@ -20,12 +22,12 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 	if typ == '?' {
 		abstracts = described(names)
 	}
-	width := 0
+	column := 0
 	if m.Dates {
-		width = labelWidth(names)
+		column = labelWidth(names)
 	}
 	for _, l := range names {
-		if m.full() || m.stopped() {
+		if m.full() || m.ctx.Err() != nil {
 			return
 		}
 		full := selector.Join(dir, l.name)
@@ -52,7 +54,7 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 			it.Type = m.fileType(full)
 		}
 		if m.Dates {
-			it.Label = m.dated(it.Label, full, width)
+			it.Label = m.dated(it.Label, full, column)
 		}
 		m.add(it)
 		if abstracts[l.name] {
@@ -65,7 +67,7 @@ func (m *making) addNames(dir string, names []listed, typ byte) {
 
 // inline appends the items of a map of a listing in its place, as gophernicus does.
 func (m *making) inline(name string) bool {
-	if m.inlining || m.mapsOnly {
+	if m.inlining {
 		return false
 	}
 	m.inlining = true
@@ -77,30 +79,26 @@ func (m *making) inline(name string) bool {
 // whether there is one.
 func (m *making) abstract(name string) bool {
 	text, err := m.source(name)
-	for s := (mapSource{rest: text}); err == nil; {
-		line, more := s.next()
-		if !more {
-			break
-		}
-		m.add(Info(m.shown(line)))
+	for line := range strings.Lines(text) {
+		m.add(Info(m.shown(strings.TrimRight(line, "\r\n"))))
 	}
 	return err == nil
 }
 
 // described returns the names that have an abstract in a listing: y.txt has y.txt.abstract.
 func described(names []listed) map[string]bool {
-	abstracts, found := map[string]bool{}, map[string]bool{}
+	abstracts := map[string]bool{} // whether the name is listed
 	for _, l := range names {
 		if base, ok := strings.CutSuffix(l.name, abstractName); ok && !l.dir {
-			abstracts[base] = true
+			abstracts[base] = false
 		}
 	}
 	for _, l := range names {
-		if abstracts[l.name] {
-			found[l.name] = true
+		if _, found := abstracts[l.name]; found {
+			abstracts[l.name] = true
 		}
 	}
-	return found
+	return abstracts
 }
 
 // names returns what may be listed of a directory, in no order. Several patterns
@@ -126,7 +124,7 @@ func (m *making) readNames(dir string) ([]listed, error) {
 	names := make([]listed, 0, len(entries))
 	bad := 0
 	for _, e := range entries {
-		if m.stopped() {
+		if m.ctx.Err() != nil {
 			break
 		}
 		l := listed{name: e.Name()}
@@ -174,24 +172,22 @@ const (
 
 // labelWidth returns the width of the column of names.
 func labelWidth(names []listed) int {
-	width := minLabel
+	column := minLabel
 	for _, l := range names {
-		width = max(width, columns(l.name))
+		column = max(column, columns(l.name))
 	}
-	return min(width, maxLabel)
+	return min(column, maxLabel)
 }
-
-// wide lists the scripts whose characters take two columns of a terminal.
-var wide = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
 
 // columns returns how many columns of a terminal a text takes.
 func columns(text string) (n int) {
 	for _, r := range text {
-		switch {
-		case unicode.Is(unicode.Mn, r): // a mark is drawn on the character before it
-		case unicode.In(r, wide...) && (r < '｡' || r > 'ￜ'): // those are of half the width
-			n += 2
-		default:
+		if unicode.Is(unicode.Mn, r) {
+			continue // a mark is drawn on the character before it
+		}
+		n++
+		switch width.LookupRune(r).Kind() {
+		case width.EastAsianWide, width.EastAsianFullwidth:
 			n++
 		}
 	}
@@ -200,7 +196,7 @@ func columns(text string) (n int) {
 
 // dated puts date and size behind a label, in columns. A label that is longer than
 // its column moves them.
-func (m *making) dated(label, name string, width int) string {
+func (m *making) dated(label, name string, column int) string {
 	if !m.look() {
 		return label
 	}
@@ -212,7 +208,7 @@ func (m *making) dated(label, name string, width int) string {
 	if !info.IsDir() {
 		size = sizeText(info.Size())
 	}
-	pad := strings.Repeat(" ", max(0, width-columns(label)))
+	pad := strings.Repeat(" ", max(0, column-columns(label)))
 	return strings.TrimRight(fmt.Sprintf("%s%s  %s  %9s", label, pad,
 		info.ModTime().UTC().Format("2006-01-02"), size), " ")
 }

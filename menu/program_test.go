@@ -10,6 +10,18 @@ import (
 	"github.com/gophd/gophd/menu"
 )
 
+// TestSourcesReportPrograms: the scan learns of a program after any number of other mistakes.
+func TestSourcesReportPrograms(t *testing.T) {
+	b := menu.Builder{FS: tree(map[string]string{
+		"gophermap": strings.Repeat("0Text\t/a.txt\th.example\tport\n", 200) + "=prog\n",
+		"prog":      "#!/bin/sh\n",
+	}), Host: "our.example", Port: 70}
+	problems := b.Sources(".").Problems
+	if len(problems) != 1 || problems[0].Code != menu.CodeProgram || problems[0].Line != 201 {
+		t.Error(problems)
+	}
+}
+
 // Nothing of a program's source is shown, in whatever way a map names it.
 func TestAbusePrograms(t *testing.T) {
 	const source = "#!/bin/sh\nPASSWORD=secret\n"

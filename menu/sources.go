@@ -197,9 +197,8 @@ func infoPrefixed(text string) bool {
 	lines := 0
 	prefixed := 0
 	sure := 0
-	s := mapSource{rest: text}
-	for line, ok := s.next(); ok; line, ok = s.next() {
-		if strings.Trim(line, " ") == "" || strings.IndexByte(line, '\t') >= 0 ||
+	for line := range strings.Lines(text) {
+		if strings.Trim(line, " \r\n") == "" || strings.IndexByte(line, '\t') >= 0 ||
 			strings.IndexByte("#!-:=*.~%", line[0]) >= 0 {
 			continue
 		}
@@ -311,11 +310,19 @@ func (m *making) run(name string) (text string, ok bool) {
 // source reads a source file of a menu, and reports why it cannot be shown.
 func (m *making) source(name string) (string, error) {
 	text, err := m.read(name)
-	switch {
-	case err == nil && IsProgram(text):
+	if err == nil && IsProgram(text) {
 		if printed, ok := m.run(name); ok {
 			return printed, nil
 		}
+	}
+	return m.shows(name, text, err)
+}
+
+// shows returns a text that was read from a source file, unless it is a program, and reports why
+// it cannot be shown.
+func (m *making) shows(name, text string, err error) (string, error) {
+	switch {
+	case IsProgram(text):
 		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
 		return "", errProgram
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -375,13 +382,7 @@ func (m *making) tag(dir string) string {
 	}
 	name := selector.Join(dir, tagName)
 	head, err := m.head(name, sniffLen)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		m.report(CodeRead, name, 0, "cannot be read: "+diag.Cause(err).Error())
-	case IsProgram(head):
-		m.report(CodeProgram, name, 1, "a program: nothing of it is shown")
-		return ""
-	}
-	line, _, _ := strings.Cut(strings.TrimPrefix(string(head), byteOrderMark), "\n")
+	text, _ := m.shows(name, string(head), err)
+	line, _, _ := strings.Cut(strings.TrimPrefix(text, byteOrderMark), "\n")
 	return strings.TrimSpace(m.shown(line))
 }

@@ -160,13 +160,14 @@ func Day(s string) (day time.Time, ok bool) {
 	return day, ok
 }
 
-// dayOf matches the day that a text begins with, and its separators.
-var dayOf = regexp.MustCompile(`^(\d{4})([-_.]?)(\d\d)([-_.]?)(\d\d)(?:\D|$)`)
+// dateOf matches a year and a month, and maybe a day, from 1900 to 2099, with their separators.
+var dateOf = regexp.MustCompile(`^((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])` +
+	`(?:([-_.]?)(0[1-9]|[12]\d|3[01])(?:\D|$)|\D|$)`)
 
 // CutDay is Day, and returns what follows the day.
 func CutDay(s string) (day time.Time, rest string, ok bool) {
-	found := dayOf.FindStringSubmatch(s)
-	if found == nil || found[2] != found[4] {
+	found := dateOf.FindStringSubmatch(s)
+	if found == nil || found[5] == "" || found[2] != found[4] {
 		return day, s, false
 	}
 	day, err := time.Parse("20060102", found[1]+found[3]+found[5])
