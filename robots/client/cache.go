@@ -215,23 +215,15 @@ func (c *Client) refresh(ctx context.Context, o dial.Origin) *HostRules {
 	}
 
 	// Fetch the file.
-	good := h.good
-	before := past{
-		file:  h.Had && (h.Failing.IsZero() || time.Since(h.Failing) < lapse),
-		empty: errors.Is(h.err, errEmpty),
-	}
-	if good != nil {
-		before.valid = h.validity
-	}
+	good, before, wasEmpty := h.good, h.memory, errors.Is(h.err, errEmpty)
 	var a *HostRules
 	var valid validity
 	var err error
-	c.unlocked(func() { a, valid, err = c.read(ctx, o, before) })
+	c.unlocked(func() { a, valid, err = c.read(ctx, o, before, wasEmpty) })
 
 	// Keep what came of it.
-	if err == nil && a == nil { // not modified
-		same := *good
-		a = &same
+	if errors.Is(err, errNotModified) {
+		a, err = good, nil
 	}
 	c.settle(h, a, valid, err)
 	c.shrink(h)
@@ -257,9 +249,9 @@ func (c *Client) settle(h *host, a *HostRules, valid validity, err error) {
 	h.Tried, h.err = time.Now(), err
 	switch {
 	case err == nil:
-		a.Fetched = h.Tried
 		h.Failing, h.validity = time.Time{}, valid
 		c.keep(h, a)
+		h.good.Fetched = h.Tried
 	case h.Failing.IsZero():
 		h.Failing = h.Tried
 	}

@@ -123,14 +123,14 @@ func (c *Client) robot() robots.Robot {
 	return robots.Robot{Names: append([]string{c.Agent}, c.Fallback...), Categories: c.Categories}
 }
 
-// read fetches the robots file of a host. It returns nil and no error if the file has
-// not changed since it was last read. If the host fails at any place, it is unreachable:
+// read fetches the robots file of a host. The error is errNotModified if the file has not
+// changed since it was last read. If the host fails at any place, it is unreachable:
 // its file may be just there.
 //
 // Gopher has no status. A busy server sends an error item, or closes the connection
 // without a byte; so do servers for what does not exist. A host that had a file is
 // unreachable then, and so is one that sends nothing for the first time.
-func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRules,
+func (c *Client) read(ctx context.Context, o dial.Origin, before memory, wasEmpty bool) (*HostRules,
 	validity, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, fetchTimeout))
 	defer cancel()
@@ -138,7 +138,7 @@ func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRul
 	var instead error
 	for _, u := range robotsURLs(o) {
 		var f *robots.File
-		f, valid, instead = c.readAt(ctx, u, before.valid)
+		f, valid, instead = c.readAt(ctx, u, before.validity)
 		switch {
 		case instead == nil:
 			return &HostRules{
@@ -146,28 +146,20 @@ func (c *Client) read(ctx context.Context, o dial.Origin, before past) (*HostRul
 				File:   f,
 				URL:    u.String(),
 			}, valid, nil
-		case errors.Is(instead, errNotModified):
-			return nil, valid, nil
 		case !errors.Is(instead, fs.ErrNotExist):
 			return nil, valid, instead
 		}
 	}
 	_, item := errors.AsType[*ErrorItem](instead)
 	empty := errors.Is(instead, errEmpty)
+	hadFile := before.Had && (before.Failing.IsZero() || time.Since(before.Failing) < lapse)
 	switch {
-	case before.file && (item || empty):
+	case hadFile && (item || empty):
 		return nil, valid, fmt.Errorf("the host had a robots file, and now %v", instead) //nolint:errorlint // what wraps fs.ErrNotExist counts as no file
-	case empty && !before.empty:
+	case empty && !wasEmpty:
 		return nil, valid, errEmpty
 	}
 	return &HostRules{Access: Unavailable, Instead: instead}, valid, nil
-}
-
-// past is what an earlier fetch from a host found.
-type past struct {
-	valid validity
-	file  bool // it had a file, less than 30 days ago
-	empty bool // it sent nothing
 }
 
 // readAt fetches and parses the document at one place.

@@ -315,6 +315,10 @@ func TestPreferences(t *testing.T) {
 			"ai-use=n (Content-Usage) search=n (X-Robots-Tag) train-ai=n (robots.txt:2: Content-Signal) use=reference (robots.txt:2: Content-Signal)"},
 		{"/poems/", http.Header{"Robots-Tag": {"noai"}},
 			"ai-use=n (Robots-Tag) search=y (robots.txt:2: Content-Signal) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
+		{"/poems/", http.Header{"X-Robots-Tag": {"max-image-preview: large, noindex", "otherbot: noai"}},
+			"search=n (X-Robots-Tag) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
+		{"/poems/", http.Header{"X-Robots-Tag": {"otherbot: noai, mybot: nofollow, noindex"}},
+			"search=n (X-Robots-Tag) train-ai=n (robots.txt:4: Content-Usage) use=reference (robots.txt:2: Content-Signal)"},
 		{"/a", http.Header{"Content-Usage": {"search=y"}}, ""},
 	} {
 		var got []string

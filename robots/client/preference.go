@@ -68,11 +68,21 @@ func (a *HostRules) Preferences(rawURL string, header http.Header) []Preference 
 	}
 	for _, field := range []string{"X-Robots-Tag", "Robots-Tag"} {
 		for _, value := range header.Values(field) {
-			for directive := range strings.SplitSeq(strings.ToLower(a.addressed(value)), ",") {
-				switch strings.TrimSpace(directive) {
-				case "noindex", "none":
+			isOurs := true
+			for directive := range strings.SplitSeq(strings.ToLower(value), ",") {
+				name, rest, found := strings.Cut(directive, ":")
+				name = strings.TrimSpace(name)
+				if found && readers.ProductToken(name) == name && !slices.Contains(valued, name) {
+					isOurs = slices.ContainsFunc(a.robot.Names, func(own string) bool {
+						return strings.EqualFold(own, name)
+					})
+					directive = rest
+				}
+				switch directive = strings.TrimSpace(directive); {
+				case !isOurs:
+				case directive == "noindex", directive == "none":
 					add("search", "n", field)
-				case "noai":
+				case directive == "noai":
 					add("train-ai", "n", field)
 					add("ai-use", "n", field)
 				}
@@ -86,18 +96,6 @@ func (a *HostRules) Preferences(rawURL string, header http.Header) []Preference 
 // strictness orders the values of preferences, the most restrictive last.
 var strictness = []string{"full", "reference", "immediate", "y", "n"}
 
-// addressed returns the directives of an X-Robots-Tag, without the name of a robot before
-// them; none if they are for another robot.
-func (a *HostRules) addressed(tag string) string {
-	name, rest, found := strings.Cut(tag, ":")
-	name = strings.TrimSpace(name)
-	if !found || readers.ProductToken(name) != name {
-		return tag
-	}
-	for _, own := range a.robot.Names {
-		if strings.EqualFold(own, name) {
-			return rest
-		}
-	}
-	return ""
-}
+// valued lists the directives of an X-Robots-Tag that have a value. Any other word before a
+// colon is the name of a robot, to which the directives are addressed from there on.
+var valued = []string{"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}

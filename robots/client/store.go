@@ -117,11 +117,8 @@ func (c *Client) load(ctx context.Context, h *host) {
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return
 	}
-	var good *HostRules
-	if !s.Fetched.IsZero() {
-		good = &HostRules{Access: Unavailable, URL: s.URL, Fetched: s.Fetched}
-	}
-	if s.URL != "" && good != nil {
+	good := &HostRules{Access: Unavailable, URL: s.URL, Fetched: s.Fetched}
+	if s.URL != "" {
 		dialect, err := readers.ParseDialect(s.Dialect)
 		if err != nil {
 			return
@@ -139,10 +136,12 @@ func (c *Client) load(ctx context.Context, h *host) {
 	default:
 		h.err = errors.New(s.Error)
 	}
-	if good != nil {
+	if s.Fetched.IsZero() {
+		h.validity = validity{}
+		c.count(h)
+	} else {
 		c.keep(h, good)
 	}
-	c.count(h)
 	c.shrink(h)
 }
 
