@@ -74,3 +74,12 @@ func TestCharsets(t *testing.T) {
 		}
 	}
 }
+
+// TestCutLine: a line that is too long is cut before a character, so that it stays UTF-8.
+func TestCutLine(t *testing.T) {
+	b := menu.Builder{FS: tree(map[string]string{".abstract": "x" + strings.Repeat("é", 3000)}),
+		Host: "our.example", Port: 70}
+	if m := mustMenu(t, b, "."); m.Items[0].Label != "x"+strings.Repeat("é", 2047) {
+		t.Errorf("%.20q, %d bytes", m.Items[0].Label, len(m.Items[0].Label))
+	}
+}

@@ -105,9 +105,12 @@ func (m *making) decode(line string) string {
 	return line
 }
 
-// shown returns a line as it may be shown.
+// shown returns a line as it may be shown: at most maxLine bytes, and no part of a character.
 func (m *making) shown(line string) string {
-	return expandTabs(m.decode(line[:min(len(line), maxLine)]))
+	if len(line) > maxLine {
+		line = line[:lastRune([]byte(line[:maxLine]))]
+	}
+	return expandTabs(m.decode(line))
 }
 
 // text appends a line of information.

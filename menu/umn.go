@@ -2,7 +2,6 @@ package menu
 
 import (
 	"cmp"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,9 +51,6 @@ func (m *making) readUMN() (list []umnEntry, ok bool) {
 		}
 	}
 	dir := selector.Join(m.dir, capName)
-	if _, err := fs.Stat(m.FS, dir); err != nil {
-		return list, ok
-	}
 	names, err := m.readNames(dir)
 	if err != nil {
 		return list, ok

@@ -19,30 +19,21 @@ const (
 // it is unescaped.
 func IsEscaped(sel string) bool { return strings.ContainsAny(sel, "%#") }
 
-// Unescape decodes the escapes of a selector, once ("%252e" becomes "%2e"):
-// percent escapes (RFC 3986, section 2.1), and # with three octal digits, which
-// is how gophernicus writes "%" and control characters, and once wrote blanks. A
-// # without such digits is kept. ok is false if there is no escape, if a percent
-// escape is malformed, or if one encodes a control character of ASCII.
-func Unescape(sel string) (plain string, ok bool) {
-	if !IsEscaped(sel) {
-		return "", false
-	}
-	if plain, ok = unescape(sel, true); !ok || plain == sel {
-		return "", false
-	}
-	return plain, true
-}
-
 // Forms returns the other forms in which a selector that names nothing is tried: without
 // the empty elements and the elements "." of old links ("//a", "/a/./b"), and decoded,
-// once. [Path] refuses those that cannot name a file.
+// once ("%252e" becomes "%2e"). It decodes percent escapes (RFC 3986, section 2.1), and #
+// with three octal digits, which is how gophernicus writes "%" and control characters, and
+// once wrote blanks. A # without such digits is kept. There is no decoded form if a percent
+// escape is malformed, or if one encodes a control character of ASCII. [Path] refuses forms
+// that cannot name a file.
 func Forms(sel string) (list []string) {
 	if folded := fold(sel); folded != sel {
 		list, sel = append(list, folded), folded
 	}
-	if plain, escaped := Unescape(sel); escaped {
-		list = append(list, plain)
+	if IsEscaped(sel) {
+		if plain, ok := unescape(sel, true); ok && plain != sel {
+			list = append(list, plain)
+		}
 	}
 	return list
 }

@@ -7,23 +7,16 @@ import (
 	"github.com/gophd/gophd/selector"
 )
 
-func TestUnescape(t *testing.T) {
-	for _, tt := range []struct {
-		in, want string
-		ok       bool
-	}{
-		{"a", "", false}, {"", "", false}, {"%", "", false}, {"%2", "", false}, {"a%zz", "", false},
-		{"%00", "", false}, {"a%09b", "", false}, {"%7f", "", false}, {"%1B", "", false},
-		{"a%20b%", "", false},
-		{"a%20b", "a b", true}, {"%252e", "%2e", true}, {"a#040b", "a b", true},
-		{"#045", "%", true}, {"a#40", "", false}, {"a#", "", false}, {"#777", "", false},
-		{"a#b%20c", "a#b c", true}, {"#303#274", "ü", true}, {"#000", "", false},
-		{"a#011b", "", false}, {"#177", "", false}, {"#056#056/", "../", true},
-		{"%2e%2E/", "../", true}, {"%c3%bc", "ü", true},
+// TestDecoded: a selector has at most one decoded form.
+func TestDecoded(t *testing.T) {
+	for in, want := range map[string]string{
+		"a": "", "%": "", "%2": "", "a%zz": "", "%00": "", "a%09b": "", "%7f": "", "%1B": "",
+		"a%20b%": "", "a%20b": "a b", "%252e": "%2e", "a#040b": "a b", "#045": "%", "a#40": "",
+		"a#": "", "#777": "", "a#b%20c": "a#b c", "#303#274": "ü", "#000": "", "a#011b": "",
+		"#177": "", "#056#056/": "../", "%2e%2E/": "../", "%c3%bc": "ü",
 	} {
-		got, ok := selector.Unescape(tt.in)
-		if got != tt.want || ok != tt.ok {
-			t.Errorf("Unescape(%q) = %q, %t; want %q, %t", tt.in, got, ok, tt.want, tt.ok)
+		if got := strings.Join(selector.Forms(in), " "); got != want {
+			t.Errorf("Forms(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -47,11 +40,11 @@ func TestForms(t *testing.T) {
 func TestAbuseEncodedDots(t *testing.T) {
 	for _, in := range []string{"%2e%2e/", "%2e%2e/etc/passwd", "/%2egit/config", "%2frobots%2f%2f",
 		"..%5c", "#056#056#057", "/%2e#147it/config"} {
-		plain, ok := selector.Unescape(in)
-		if !ok {
-			t.Fatalf("Unescape(%q) failed", in)
+		forms := selector.Forms(in)
+		if len(forms) != 1 {
+			t.Fatalf("Forms(%q) = %q", in, forms)
 		}
-		if name, _, err := selector.Path(plain); err == nil {
+		if name, _, err := selector.Path(forms[0]); err == nil {
 			t.Errorf("%q became %q", in, name)
 		}
 	}
@@ -81,13 +74,12 @@ func FuzzEscapes(f *testing.F) {
 	f.Add("%2")
 	f.Add("#0\xff\u009b")
 	f.Fuzz(func(t *testing.T, s string) {
-		if plain, ok := selector.Unescape(s); ok &&
-			(len(plain) >= len(s) || strings.ContainsFunc(plain, func(r rune) bool {
-				return r < ' '
-			}) && !strings.ContainsFunc(s, func(r rune) bool {
-				return r < ' '
-			})) {
-			t.Fatalf("Unescape(%q) = %q", s, plain)
+		isControl := func(r rune) bool { return r < ' ' }
+		for _, form := range selector.Forms(s) {
+			if len(form) >= len(s) ||
+				strings.ContainsFunc(form, isControl) && !strings.ContainsFunc(s, isControl) {
+				t.Fatalf("Forms(%q): %q", s, form)
+			}
 		}
 		normal := selector.AppendNormal(nil, s)
 		if again := selector.AppendNormal(nil, string(normal)); !strings.Contains(s, "%") &&

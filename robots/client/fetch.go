@@ -200,7 +200,11 @@ func (v validity) after(header http.Header) validity {
 		next.Modified = ""
 	}
 	age, _ := seconds(header.Get("Age"))
-	for directive := range strings.SplitSeq(strings.Join(header.Values("Cache-Control"), ","), ",") {
+	control := strings.Join(header.Values("Cache-Control"), ",")
+	if control == "" {
+		next.Good = v.Good
+	}
+	for directive := range strings.SplitSeq(control, ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
 		switch most, ok := seconds(strings.Trim(value, `"`)); {
 		case name == "no-cache" || name == "no-store":
@@ -318,14 +322,8 @@ func (f *Fetcher) gemini(ctx context.Context, u *url.URL, h *hops) (*Reply, erro
 	if config == nil {
 		config = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} // #nosec G402: trust on first use is for VerifyConnection
 	}
-	plain := *u
-	plain.User = nil
-	plain.Fragment = ""
-	plain.RawFragment = ""
-	if plain.Path == "" {
-		plain.Path = "/"
-	}
-	conn, err := f.send(ctx, u, h, config, plain.String())
+	host := url.URL{Scheme: u.Scheme, Host: u.Host}
+	conn, err := f.send(ctx, u, h, config, host.String()+u.RequestURI())
 	if err != nil {
 		return nil, err
 	}

@@ -113,10 +113,8 @@ func (l *linter) stacked(g robots.Group, n int) {
 	// It is an error if that denies everything to every robot.
 	message := fmt.Sprintf("the group of %q has no rules, so it joins %q in line %d", before.Token,
 		a.Token, a.Line)
-	isEverybody := slices.ContainsFunc(g.Agents[:n], func(a robots.Agent) bool {
-		return a.Token == "*"
-	})
-	if !isEverybody || !slices.ContainsFunc(g.Rules, func(r readers.Rule) bool {
+	joined := robots.Group{Agents: g.Agents[:n]}
+	if !joined.IsForAll() || !slices.ContainsFunc(g.Rules, func(r readers.Rule) bool {
 		return !r.Allow && r.Pattern == "/"
 	}) {
 		l.Warn(before.Line, "R9-SWALLOWED", "%s", message)

@@ -252,7 +252,7 @@ func (l *linter) rule(line readers.Line) {
 			severity = diag.Notice // perhaps all pages of one name, such as /index.*
 		}
 		l.Add(severity, line.Number, "R7-MEANT", "%q: %s; did you mean %s?", line.Value,
-			why, quoted(meant))
+			why, strings.Join(meant, " or "))
 	}
 	if words := strings.FieldsFunc(line.Value, func(r rune) bool {
 		return r == ' ' || r == '\t'
@@ -306,8 +306,7 @@ func (l *linter) webRule(line readers.Line) {
 	case (l.dialect == readers.Standard1994 || l.dialect == readers.Gemini) &&
 		strings.ContainsAny(p, "*$"):
 		l.Warn(line.Number, "S4-WILDCARD", "* and $ are ordinary bytes in %q", p)
-	case l.dialect == readers.RFC9309 && strings.Contains(p, "%") &&
-		badEscape.MatchString(p):
+	case l.dialect == readers.RFC9309 && badEscape.MatchString(p):
 		l.Warn(line.Number, "R6-ESCAPE",
 			"a %% in %q begins no escape: it stands for the byte, which is written %%25", p)
 	case l.dialect == readers.RFC9309 && strings.Contains(p[:len(p)-1], "$"):
