@@ -28,15 +28,19 @@ const maxRedirects = 5
 // maxRetryAfter bounds Retry-After (R13).
 const maxRetryAfter = 24 * time.Hour
 
-// A Fetcher gets one document over gopher, gophers, gemini, http or https, after up to five
-// redirects in a row. Without a Transport, a host with a public address may never redirect to
-// one with a private address; DialPublic refuses such addresses altogether. The zero Fetcher
-// works. It is for robots files: it sends no cookies and knows no cache.
+// A Fetcher gets one document over gopher, gophers, gemini, http or https. The zero
+// Fetcher works. It is for robots files: it sends no cookies and knows no cache.
 type Fetcher struct {
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // for all schemes; if nil, net.Dialer's; see DialPublic
 	TLS       *tls.Config                                                          // for gophers, https and gemini; if nil, certificates must be valid, but for gemini
 	Transport http.RoundTripper                                                    // for http and https, instead of Dial and TLS; if nil, http.DefaultTransport or one like it
 	UserAgent string                                                               // for http and https; if empty, Go's
+
+	// Redirect is called before a redirect is followed. If it returns an error, the
+	// fetch fails with that error. If nil, up to five redirects in a row are followed.
+	// Without a Transport, a host with a public address may never redirect to one with
+	// a private address; DialPublic refuses such addresses altogether.
+	Redirect func(ctx context.Context, from, to *url.URL) error
 }
 
 // A StatusError is a status other than success, of HTTP or (two digits) of Gemini; 0 if
@@ -178,6 +182,11 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL, known validity,
 			return r, nil
 		}
 		_ = r.Body.Close()
+		if f.Redirect != nil {
+			if err := f.Redirect(ctx, u, next); err != nil {
+				return nil, bounded(fmt.Errorf("fetching %s: %w", first.Redacted(), err))
+			}
+		}
 		u = next
 	}
 }

@@ -146,6 +146,26 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) {
 	return f(req)
 }
 
+// TestRedirectHook: a redirect that the hook refuses is not followed, and denies.
+func TestRedirectHook(t *testing.T) {
+	refused := errors.New("not there")
+	f := Fetcher{
+		Transport: web{"http://h/robots.txt": "301 http://10.0.0.1/robots.txt",
+			"http://10.0.0.1/robots.txt": "200 User-agent: *\nAllow: /"},
+		Redirect: func(_ context.Context, from, to *url.URL) error {
+			if from.Host == "h" && to.Host == "10.0.0.1" {
+				return refused
+			}
+			return nil
+		},
+	}
+	c := Client{Fetch: f.Fetch}
+	if d, err := c.Allowed(t.Context(), "http://h/a"); d.Allowed || !errors.Is(err, refused) ||
+		!errors.Is(err, ErrUnreachable) {
+		t.Errorf("allowed %v, %v", d.Allowed, err)
+	}
+}
+
 // TestDialPublic: no address that is not public is connected to, over any scheme
 // and after a redirect.
 func TestDialPublic(t *testing.T) {
