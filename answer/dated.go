@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gophd/gophd/menu"
+	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/selector"
 	"github.com/gophd/gophd/site"
 )
@@ -67,7 +68,8 @@ func NewestTexts(v *site.View, dir string, deep bool, n int) (list []DatedText, 
 
 // A Rule is an Allow or Disallow line of robots.txt in the group "User-agent: *".
 type Rule struct {
-	Line string
+	Allow   bool
+	Pattern string
 
 	// Prefix is the beginning of all names that the rule can match: "phlog/drafts/".
 	Prefix string
@@ -77,18 +79,10 @@ type Rule struct {
 // decisions can differ only for names that begin with its Prefix.
 func Rules(snap *site.Snapshot) map[Rule]bool {
 	rules := map[Rule]bool{}
-	all, header := false, false // the group is for all robots; its head has not ended
-	for line := range strings.Lines(string(snap.Robots)) {
-		line = strings.TrimSpace(line)
-		name, value, _ := strings.Cut(line, ": ")
-		switch name {
-		case "User-agent":
-			all = all && header || value == "*"
-			header = true
-		case "Allow", "Disallow":
-			header = false
-			if all {
-				rules[Rule{line, literal(value)}] = true
+	for _, g := range robots.Parse(robots.RFC9309, snap.Robots).Groups() {
+		for _, r := range g.Rules {
+			if g.IsForAll() && r.Pattern != "" {
+				rules[Rule{r.Allow, r.Pattern, literal(r.Pattern)}] = true
 			}
 		}
 	}

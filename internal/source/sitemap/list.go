@@ -119,7 +119,7 @@ func policyOf(snap *site.Snapshot) *policy {
 		names: map[string]uint64{},
 	}
 	for rule := range answer.Rules(snap) {
-		number := maphash.String(seed, rule.Line)
+		number := maphash.Comparable(seed, rule)
 		if top, _, ok := strings.Cut(rule.Prefix, "/"); ok {
 			p.below[top] += number
 		} else {
