@@ -12,7 +12,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0 // diff: for internal/command/robotscmd; testscript: the command line is tested by scripts
 	github.com/urfave/cli/v2 v2.27.7 // flags, their environment variables, commands, for cmd/gophd
 	github.com/yuin/goldmark v1.8.7 // Markdown as HTML, for internal/front/web
-	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/process/sandbox; idna: hosts in one spelling, for robots/client
+	golang.org/x/net v0.62.0 // bpf: assembles the filter of system calls, for internal/process/sandbox; httpguts: what is a field of a header, for internal/fastcgi; idna: hosts in one spelling, for robots/client
 	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together; semaphore: menus in the making are bounded; singleflight: one fetch for many callers, for robots/client
 	golang.org/x/sys v0.49.0 // openat2, epoll and sendfile, which syscall does not have in full
 	golang.org/x/term v0.47.0 // is the log a terminal?

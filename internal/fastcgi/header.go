@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/gophd/gophd/selector"
 )
 
@@ -43,7 +45,7 @@ func ReadHeader(r *bufio.Reader) (Header, bool) {
 			return h, true
 		}
 		name, value, ok := bytes.Cut(line, []byte(":"))
-		if !ok || !isToken(name) || bytes.ContainsFunc(value, func(r rune) bool {
+		if !ok || !httpguts.ValidHeaderFieldName(string(name)) || bytes.ContainsFunc(value, func(r rune) bool {
 			return r != '\t' && selector.IsControl(r)
 		}) {
 			return Header{}, false
@@ -96,21 +98,11 @@ func (h *Header) set(name, value string) bool {
 // startsField reports whether a line that has no end yet may be a field, or empty.
 func startsField(line []byte) bool {
 	name, _, colon := bytes.Cut(bytes.TrimSuffix(line, []byte("\r")), []byte(":"))
-	return len(name) == 0 && !colon || len(name) <= maxName && isToken(name)
+	return len(name) == 0 && !colon || len(name) <= maxName && httpguts.ValidHeaderFieldName(string(name))
 }
 
 // maxName is the longest name of a field that is waited for, in bytes.
 const maxName = 100
-
-// isToken reports whether s is a token of RFC 9110, section 5.6.2.
-func isToken(s []byte) bool {
-	for _, c := range s {
-		if c <= ' ' || c >= 0x7f || bytes.IndexByte([]byte(`"(),/:;<=>?@[\]{}`), c) >= 0 {
-			return false
-		}
-	}
-	return len(s) > 0
-}
 
 // maxMeta is how long the rest of a status line may be, in bytes.
 const maxMeta = 1024
