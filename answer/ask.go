@@ -283,12 +283,12 @@ func robotsCaps(snap *site.Snapshot, name string) [][2]string {
 }
 
 // ItemType returns the item type of a selector, or 0 if it names no file or directory.
-func (h *Host) ItemType(r *server.Request) byte {
-	name, _, err := selector.Path(r.Selector)
+func (h *Host) ItemType(ctx context.Context, sel string) byte {
+	name, _, err := selector.Path(sel)
 	if err != nil {
 		return 0
 	}
-	f, err := h.Site.View(r.Context()).Lookup(name)
+	f, err := h.Site.View(ctx).Lookup(name)
 	if err != nil {
 		return 0
 	}

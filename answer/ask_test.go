@@ -187,7 +187,7 @@ func TestAsk(t *testing.T) {
 	}
 	for sel, want := range map[string]byte{"/a.txt": '0', "/d": '1', "/d/": '1', "/none": 0,
 		"/../x": 0, "beside": '0', "/b.bin": '9', "/open's": '0'} {
-		if got := h.ItemType(request(t, sel)); got != want {
+		if got := h.ItemType(t.Context(), sel); got != want {
 			t.Errorf("%s has type %c", sel, got)
 		}
 	}

@@ -89,16 +89,12 @@ func (h *Host) ClosedPath(sel, escaped string) bool {
 func (q *Asked) closedName() bool {
 	sel := q.Request.Selector
 	name, dir, err := selector.Path(sel)
-	if err != nil || dir || strings.HasPrefix(sel, "/") || !q.Host.made("/"+sel) {
+	isMade := slices.ContainsFunc(q.Host.beside, func(s Source) bool { return s.Answers("/" + sel) })
+	if err != nil || dir || strings.HasPrefix(sel, "/") || !isMade {
 		return false
 	}
 	_, err = q.Host.Site.Snapshot(q.Context()) // waits for the first scan
 	return err != nil || q.Host.closed(name, false, sel)
-}
-
-// made reports whether a source of generated replies may answer a selector.
-func (h *Host) made(sel string) bool {
-	return slices.ContainsFunc(h.beside, func(s Source) bool { return s.Answers(sel) })
 }
 
 // pointer is the error of a spelling at which a resource is not served. Its Value links the

@@ -80,7 +80,7 @@ func (q *Asked) limited(k callKey, f func(*Asked) (*Value, error)) (*Value, erro
 					client:  k.client,
 				}
 				if k.alone != nil {
-					q.printed, q.client = k.alone.printed, k.alone.client
+					q.printed = k.alone.printed
 				}
 				a, err := f(q)
 				if failed := view.Err(); failed != nil {
@@ -160,7 +160,6 @@ func (h *Host) before(s Source, r *server.Request, f *Format) (*Value, error) {
 		}
 		return q.Limited(func(*Asked) (*Value, error) { return a, nil })
 	}
-	h.open()
 	output := h.Limiter.ahead(a.Stream)
 	a.Stream = output
 	if asIs {

@@ -82,9 +82,8 @@ func (q *Asked) menu(name string, dir bool) (*Value, error) {
 		}
 		q.printed[prog.name] = printed{text, err}
 	}
-	q.client = q.address()
 	k := q.key(selector.Canonical(name, dir))
-	k.alone = q
+	k.alone, k.client = q, q.address()
 	return q.shared(k, name, dir, (*Asked).makeMenu)
 }
 

@@ -84,9 +84,9 @@ func (a *Value) TextName() string {
 	switch base, _, _ := strings.Cut(a.Media, ";"); base {
 	case "":
 		return path.Base(a.Selector)
-	case "text/gemini":
+	case Gemtext:
 		return "text.gmi"
-	case "text/markdown":
+	case Markdown:
 		return "text.md"
 	}
 	return "text"
@@ -205,8 +205,22 @@ const (
 	titleColumns = 100     // of the title line
 )
 
-// markedUp are the suffixes of Markdown and gemtext.
-var markedUp = []string{".md", ".markdown", ".gmi", ".gemini"}
+// The media types of markup that is rendered.
+const (
+	Gemtext  = "text/gemini"
+	Markdown = "text/markdown"
+)
+
+// Markup returns the media type of a text by its name, if it is Gemtext or Markdown, or "".
+func Markup(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".gmi", ".gemini":
+		return Gemtext
+	case ".md", ".markdown":
+		return Markdown
+	}
+	return ""
+}
 
 // heading returns the title of a text, or "". In HTML it is the title element, in Markdown
 // and gemtext the first heading. In other texts it is a short first line with an empty line or
@@ -227,14 +241,14 @@ func (h *Host) heading(name string, r io.Reader) string {
 		return CleanTitle(html.UnescapeString(string(found[1])))
 	}
 	lines := strings.Split(string(bytes.ToValidUTF8(begin, []byte("?"))), "\n")
-	ext, title := strings.ToLower(path.Ext(name)), ""
-	if slices.Contains(markedUp, ext) {
+	markup, title := Markup(name), ""
+	if markup != "" {
 		title = marked(lines)
 	}
 	if title == "" && !IsSource(name, lines[0]) {
 		title = firstLine(lines)
 	}
-	if isMarkdown := ext == ".md" || ext == ".markdown"; isMarkdown && title != "" {
+	if markup == Markdown && title != "" {
 		src := []byte("# " + title)
 		title = CleanTitle(PlainMarkdown(goldmark.DefaultParser().Parse(text.NewReader(src)), src))
 	}

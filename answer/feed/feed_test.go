@@ -31,7 +31,7 @@ func tree(t *testing.T, files map[string]string) (server.Handler, string) {
 	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
 	return &gopher.Front{Host: &answer.Host{Site: s, Fronts: map[string]int{"http": 70},
-		Cache: answer.NewCache(1 << 20), Beside: []answer.Source{&feed.Feeds{}}}}, dir
+		Beside: []answer.Source{&feed.Feeds{}}}}, dir
 }
 
 type writerTo struct{ bytes.Buffer }
@@ -164,6 +164,7 @@ func feedOf(t *testing.T, text string, err error) (f parsed) {
 // TestFeedOverTLS: a feed that is kept for clients without TLS is none for those with it.
 func TestFeedOverTLS(t *testing.T) {
 	h, _ := tree(t, phlog)
+	h.(*gopher.Front).Host.Cache = answer.NewCache(1 << 20)
 	r := &server.Request{RequestLine: selector.RequestLine{Selector: "/phlog/feed.xml"},
 		Host: "gopher.example", Port: 70}
 	treetest.Until(t, "the feed is kept", func() bool {

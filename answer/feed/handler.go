@@ -153,10 +153,10 @@ func (o owner) tag(sel, day string) string {
 func links(q *answer.Asked, typ byte, sel string) []link {
 	kind, other := "text/plain", "text/plain"
 	if typ == menu.TypeMenu {
-		kind, other = "application/gopher-menu", "text/gemini"
+		kind, other = "application/gopher-menu", answer.Gemtext
 	}
-	if ext := path.Ext(sel); ext == ".gmi" || ext == ".gemini" {
-		kind, other = "text/gemini", "text/gemini"
+	if answer.Markup(sel) == answer.Gemtext {
+		kind, other = answer.Gemtext, answer.Gemtext
 	}
 	gopher, here := answer.GopherURL(q.Request, typ, sel), q.URL(typ, sel)
 	switch {

@@ -86,7 +86,7 @@ func (f *Front) ServeGopher(w server.ResponseWriter, r *server.Request) error {
 	}
 	defer a.Close()
 	switch {
-	case (a.Class == answer.Moved || a.Class == answer.Redirect) && !a.Drawn:
+	case a.Class == answer.Moved || a.Class == answer.Redirect:
 		return w.WriteItem(a.Items[0])
 	case form == strict && a.Type == menu.TypeText && a.Stream != nil:
 		return strictText(w, a.Reader())

@@ -16,9 +16,6 @@ import (
 
 // openServer opens the sites and connects the server with what answers for them.
 func (d *daemon) openServer() error {
-	for _, rule := range d.conf.programs {
-		rule.LogErrors(d.log)
-	}
 	d.ports = d.linkPorts()
 	if err := d.openHosts(); err != nil {
 		return err

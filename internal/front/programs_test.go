@@ -35,6 +35,7 @@ func TestProgramsOnEveryFront(t *testing.T) {
 		"no media": "20 and more\n",
 		"far off":  "30 days has September\n",
 		"badtype":  "Content-Type: nonsense\n\ntext\n",
+		"longest":  "Location: /" + strings.Repeat("x", 1023) + "\n\n",
 	}
 	h := &hole{files: map[string]string{"a.txt": "A text.\n", "app/x": "x"}}
 	socket := treetest.FastCGI(t, func(env map[string]string, out io.Writer) byte {
@@ -118,6 +119,9 @@ func TestProgramsOnEveryFront(t *testing.T) {
 				t.Errorf("%s %s:\n%q, want\n%q", front, path, got, want)
 			}
 		}
+	}
+	if got, want := h.said("gemini", "/app/longest"), "59 The URL has more than 1024 bytes, escaped|"; got != want {
+		t.Errorf("a redirect to a URL that no client can send: %q, want %q", got, want)
 	}
 	if page := h.exchange("http",
 		"GET /app/html HTTP/1.0\r\nHost: h\r\nAccept: text/html\r\n\r\n"); strings.Contains(page,

@@ -64,25 +64,22 @@ func replyGemini(w server.ResponseWriter, r *server.Request, q request, a *answe
 	switch a.Class {
 	case answer.Question:
 		return send(w, "10 "+oneLine(a.Prompt), nil)
-	case answer.Moved:
-		to := "gemini://" + q.authority + reference(r, a)
-		if len(to) > maxURL {
-			return badRequest("The URL has more than 1024 bytes, escaped")
-		}
-		return send(w, "31 "+to, nil)
-	case answer.Redirect:
-		to := a.URL
+	case answer.Moved, answer.Redirect:
+		to, status := target(r, a), "30 "
 		if strings.HasPrefix(to, "/") {
 			to = "gemini://" + q.authority + to
 		}
-		if a.Permanent {
-			return send(w, "31 "+to, nil)
+		if len(to) > maxURL {
+			return badRequest("The URL has more than 1024 bytes, escaped")
 		}
-		return send(w, "30 "+to, nil)
+		if a.Permanent || a.Class == answer.Moved {
+			status = "31 "
+		}
+		return send(w, status+to, nil)
 	case answer.Status:
 		return send(w, a.Prompt, nil)
 	case answer.Leaving: // a redirect would lend the site's name to whatever a stranger writes behind it
-		a = leaving(a)
+		a = linked(target(r, a))
 	}
 	return send(w, "20 "+kind, a)
 }

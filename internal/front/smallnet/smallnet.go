@@ -19,7 +19,6 @@ import (
 	"errors"
 	"io"
 	"net/url"
-	"path"
 	"strings"
 	"time"
 	"unicode"
@@ -137,7 +136,7 @@ func (f *Protocols) ask(r *server.Request, q request,
 	// of the program itself does not prompt, since programs also run without a query.
 	rest, asks := strings.CutPrefix(sel, "/7")
 	if asks && strings.HasPrefix(rest, "/") && form == geminiFormat && h.Programs(rest) &&
-		h.ItemType(own) == 0 {
+		h.ItemType(r.Context(), sel) == 0 {
 		if q.query == "" {
 			return &answer.Value{
 				Class:    answer.Question,
@@ -177,9 +176,13 @@ func pathOf(escaped string) (sel string, err error) {
 	return sel, nil
 }
 
-// reference leads to where an answer has moved, with the query of the request, which may
-// have been behind a TAB.
-func reference(r *server.Request, a *answer.Value) string {
+// target returns where a Moved, Redirect or Leaving answer leads: a URL, or a path of the
+// site. A resource that has moved gets the query of the request, which may have been behind
+// a TAB.
+func target(r *server.Request, a *answer.Value) string {
+	if a.Class != answer.Moved {
+		return oneLine(a.URL)
+	}
 	to := answer.Reference(a.Selector)
 	if r.Query != "" {
 		to += "?" + strings.ReplaceAll(url.QueryEscape(r.Query), "+", "%20")
@@ -187,9 +190,9 @@ func reference(r *server.Request, a *answer.Value) string {
 	return to
 }
 
-// leaving is the answer to a selector that leads to another site: one link.
-func leaving(a *answer.Value) *answer.Value {
-	return &answer.Value{Body: []byte("=> " + oneLine(a.URL) + "\n")}
+// linked is the answer of one link, where a client is not redirected.
+func linked(to string) *answer.Value {
+	return &answer.Value{Body: []byte("=> " + to + "\n")}
 }
 
 // lineLength returns the length of the first line of head with its end, 0 if the end
@@ -206,14 +209,12 @@ func lineLength(head []byte, most int) int {
 
 // mediaType returns the media type of an answer, with the language of the host.
 func mediaType(h *answer.Host, a *answer.Value) string {
-	kind := a.MediaType()
-	switch ext := strings.ToLower(path.Ext(a.Selector)); {
+	kind, markup := a.MediaType(), answer.Markup(a.Selector)
+	switch {
 	case a.Class != answer.File:
-		kind = gemtextType
-	case a.Type == menu.TypeText && (ext == ".gmi" || ext == ".gemini"):
-		kind = a.Labelled(gemtextType)
-	case a.Type == menu.TypeText && ext == ".md":
-		kind = a.Labelled("text/markdown; charset=utf-8")
+		kind = answer.Gemtext + utf8Label
+	case a.Type == menu.TypeText && markup != "":
+		kind = a.Labelled(markup + utf8Label)
 	}
 	if h.Lang != "" && strings.HasPrefix(kind, "text/") {
 		kind += "; lang=" + h.Lang
@@ -221,7 +222,7 @@ func mediaType(h *answer.Host, a *answer.Value) string {
 	return kind
 }
 
-const gemtextType = "text/gemini; charset=utf-8"
+const utf8Label = "; charset=utf-8"
 
 // robotsType is the media type of robots.txt.
 var robotsType = (&answer.Value{Type: menu.TypeText}).MediaType()

@@ -105,15 +105,12 @@ func replySpartan(w server.ResponseWriter, r *server.Request, _ request, a *answ
 	case answer.Question:
 		link := fmt.Sprintf("=: %s %s\n", answer.Reference(a.Selector), oneLine(a.Prompt))
 		a = &answer.Value{Body: []byte(link)}
-	case answer.Moved:
-		return send(w, "3 "+reference(r, a), nil)
-	case answer.Redirect:
-		if strings.HasPrefix(a.URL, "/") {
-			return send(w, "3 "+a.URL, nil)
+	case answer.Moved, answer.Redirect, answer.Leaving:
+		to := target(r, a)
+		if strings.HasPrefix(to, "/") { // only a path can be a redirect of Spartan
+			return send(w, "3 "+to, nil)
 		}
-		a = leaving(a) // a redirect of Spartan is a path
-	case answer.Leaving:
-		a = leaving(a)
+		a = linked(to)
 	}
 	return send(w, "2 "+kind, a)
 }
@@ -156,15 +153,13 @@ func parseNex(r *server.Request) (request, error) {
 	return request{path: "/" + strings.TrimLeft(strings.TrimRight(r.Raw, "\r\n"), "/")}, nil
 }
 
-func replyNex(w server.ResponseWriter, _ *server.Request, _ request, a *answer.Value,
+func replyNex(w server.ResponseWriter, r *server.Request, _ request, a *answer.Value,
 	_ string) error {
 	switch a.Class {
 	case answer.Question:
 		a = &answer.Value{Body: []byte("This is a search, which Nex has no way to ask.\n")}
-	case answer.Leaving, answer.Redirect:
-		a = leaving(a)
-	case answer.Moved:
-		a = &answer.Value{Body: []byte("=> " + answer.Reference(a.Selector) + "\n")}
+	case answer.Moved, answer.Redirect, answer.Leaving:
+		a = linked(target(r, a))
 	}
 	_, err := a.WriteTo(w)
 	return err

@@ -11,7 +11,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	tables "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
 	"github.com/gophd/gophd/answer"
@@ -156,7 +155,7 @@ func (p *page) markdown(w *pageWriter, source string) bool {
 		return false
 	}
 	src := []byte(answer.StripEscapes(source))
-	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext()))
+	doc := markdown.Parser().Parse(text.NewReader(src))
 	size := 0 // of the URLs: a definition of one may be used often
 	var headings []*ast.Heading
 	var links []ast.Node

@@ -121,7 +121,7 @@ func write(w http.ResponseWriter, status int, p page) {
 // page is cached, the site's name. It reads no files, so that wrong URLs are cheap.
 func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if selector.IsRobots(r.URL.Path) {
-		asRecorder(w).broke = err // no error answers it: the connection is closed
+		w.(*recorder).broke = err // no error answers it: the connection is closed
 		return
 	}
 	p := page{
@@ -139,15 +139,10 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 
 // fault sends the page of an error.
 func fault(w http.ResponseWriter, status int, p page, err error) {
-	asRecorder(w).err = err
+	w.(*recorder).err = err
 	p.Lang, p.Start = "en", true
 	noindex(w.Header())
 	write(w, status, p)
-}
-
-// fail sends a page with an error message.
-func fail(w http.ResponseWriter, status int, message string) {
-	fault(w, status, page{Title: message}, nil)
 }
 
 // failed sends the page of an error. Its title is what a client may read of the error.

@@ -16,7 +16,6 @@ type parsedRobots struct {
 	file    *robots.File
 	license string // value of the header Link, or ""
 	gzip    []byte // the compressed file
-	feed    bool   // the site has a feed
 }
 
 // setHeaders sets X-Robots-Tag, Robots-Tag (draft-illyes-repext), Content-Usage and the link to
@@ -36,12 +35,15 @@ func (v *Pages) setHeaders(h http.Header, sel, name string, dir bool) {
 
 // robots serves robots.txt.
 func (v *Pages) robots(w http.ResponseWriter, r *http.Request, body []byte) {
-	w.Header().Add("Vary", "Accept-Encoding")
+	h := w.Header()
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Content-Type", plainText)
 	if now := v.now(); takesGzip(r) && now != nil && len(now.gzip) > 0 &&
 		string(now.snap.Robots) == string(body) {
 		body = now.gzip
+		h.Set("Content-Encoding", "gzip")
 	}
-	describe(w.Header(), plainText, body)
+	h.Set("ETag", etag(body))
 	content(w, r, body)
 }
 
@@ -57,7 +59,6 @@ func (v *Pages) now() *parsedRobots {
 			snap: snap,
 			file: robots.Parse(robots.RFC9309, snap.Robots),
 			gzip: compressed(snap.Robots),
-			feed: len(snap.Tree.Phlogs(".", true)) > 0,
 		}
 		if to := snap.Compiled.Fields().License; to != "" {
 			now.license = "<" + string(util.URLEscape([]byte(to), false)) + `>; rel="license"`

@@ -21,14 +21,10 @@ const (
 	htmlText  = "text/html; charset=utf-8"
 )
 
-// describe sets the headers that describe a body, which may be compressed.
-func describe(h http.Header, kind string, body []byte) {
-	h.Set("Content-Type", kind)
+// etag returns the ETag of a body, which may be compressed.
+func etag(body []byte) string {
 	sum := sha256.Sum256(body)
-	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
-	if bytes.HasPrefix(body, gzipMagic) && kind != "application/octet-stream" {
-		h.Set("Content-Encoding", "gzip")
-	}
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
 // content sends a body from memory. It supports HEAD, ranges and conditional requests.
@@ -58,7 +54,7 @@ func stream(w http.ResponseWriter, r *http.Request, body io.Reader, zip bool) {
 	} else {
 		_, _ = io.Copy(w, made)
 	}
-	asRecorder(w).broke = made.err
+	w.(*recorder).broke = made.err
 }
 
 // errorReader is a reader that records its error.
@@ -77,8 +73,6 @@ func (r *errorReader) Read(p []byte) (int, error) {
 
 // smallText is the size in bytes up to which texts are not compressed.
 const smallText = 1 << 10
-
-var gzipMagic = []byte{0x1f, 0x8b}
 
 // compressed returns a text in gzip, or nil if that is not shorter.
 func compressed(text []byte) []byte {

@@ -66,7 +66,9 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 	// unencrypted HTTP/2.
 	protocols.SetUnencryptedHTTP2(conn.http2 && r.TLS)
 	h := &http.Server{
-		Handler:           http.HandlerFunc(s.limited),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s.limited(conn, w, r)
+		}),
 		Protocols:         &protocols,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: server.MaxStreams},
 		ReadHeaderTimeout: headTime,
@@ -74,9 +76,6 @@ func (s *HTTPServer) Serve(c *server.HTTPConn, r *server.Request) error {
 		MaxHeaderBytes:    headBytes - 4096, // net/http adds so many
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		ConnState:         conn.setState,
-		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
-			return context.WithValue(ctx, connKey{}, conn)
-		},
 	}
 
 	// When the server drains, finish replies and close connections that wait for a request.
@@ -211,12 +210,6 @@ func (c *webConn) ReadFrom(r io.Reader) (int64, error) {
 	return sent, err
 }
 
-type connKey struct{}
-
-func connOf(r *http.Request) *webConn {
-	return r.Context().Value(connKey{}).(*webConn)
-}
-
 type siteKey struct{}
 
 // opening returns the connection's first request as the site sees it.
@@ -225,8 +218,8 @@ func opening(r *http.Request) *server.Request {
 }
 
 // limited applies the limits to a request, and logs it.
-func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
-	c, start := connOf(r), time.Now()
+func (s *HTTPServer) limited(c *webConn, w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
 	c.mu.Lock()
 	c.handled = true
 	c.mu.Unlock()
@@ -241,15 +234,18 @@ func (s *HTTPServer) limited(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), siteKey{}, site))
 	switch {
 	case !robots && !c.Allow(c.req):
-		fail(rec, http.StatusTooManyRequests, "Too many requests")
+		failed(rec, &server.Error{Kind: server.TooMany}, page{})
 	case handler == nil:
-		fail(rec, http.StatusMisdirectedRequest, "No host of this connection has that name")
+		fault(rec, http.StatusMisdirectedRequest,
+			page{Title: "No host of this connection has that name"}, nil)
 	case r.ContentLength != 0:
 		w.Header().Set("Connection", "close")
-		fail(rec, http.StatusRequestEntityTooLarge, "No request here has a body")
+		fault(rec, http.StatusRequestEntityTooLarge,
+			page{Title: "No request here has a body"}, nil)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		fail(rec, http.StatusMethodNotAllowed, "Only GET and HEAD are answered")
+		fault(rec, http.StatusMethodNotAllowed,
+			page{Title: "Only GET and HEAD are answered"}, nil)
 	default:
 		err := c.Protect(&server.Request{
 			RequestLine: selector.RequestLine{Selector: r.URL.Path},
@@ -288,7 +284,7 @@ func wanted(r *http.Request) context.Context {
 	if r.ProtoMajor > 1 {
 		return r.Context()
 	}
-	return connOf(r).req.Context()
+	return opening(r).Context()
 }
 
 // hostOf returns a host without its port and without the dot at the end of a fully qualified
@@ -357,14 +353,12 @@ func (w *recorder) failure(ctx context.Context) error {
 	if w.status < 400 {
 		return nil
 	}
-	kind := server.BadRequest
-	switch {
-	case ctx.Err() != nil:
-		kind = server.Gone
-	case w.err != nil:
-		return w.err
-	case w.status == http.StatusTooManyRequests:
-		kind = server.TooMany
+	err := cmp.Or(w.err, error(&server.Error{
+		Kind: server.BadRequest,
+		Err:  errors.New(http.StatusText(w.status)),
+	}))
+	if ctx.Err() != nil {
+		err = &server.Error{Kind: server.Gone, Err: err}
 	}
-	return &server.Error{Kind: kind, Err: cmp.Or(w.err, errors.New(http.StatusText(w.status)))}
+	return err
 }

@@ -198,7 +198,7 @@ func (v *Pages) head(h http.Header, a *answer.Value, f variant) {
 		h.Set("Content-Disposition", "attachment")
 	}
 	if h.Set("Content-Type", kind); a.Resource == nil && a.Open == nil {
-		describe(h, kind, a.Body)
+		h.Set("ETag", etag(a.Body))
 	}
 }
 
@@ -266,6 +266,7 @@ func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, 
 	if f.gzip {
 		if small := compressed(body); small != nil {
 			body = small
+			head.Set("Content-Encoding", "gzip")
 		}
 	}
 	drawn.Body = body
@@ -286,17 +287,13 @@ func (v *Pages) page(q *answer.Asked, a *answer.Value, f variant) (*page, error)
 	}
 	switch {
 	case a.Class != answer.File && name == "":
-		items := a.Items
-		if len(items) > 0 && answer.IsInfo(items[0]) &&
-			answer.CleanTitle(items[0].Label) == p.Title {
-			items = items[1:] // the page's heading shows it
-		}
+		b, _ := p.untitled(answer.Block{Items: a.Items})
 		if v.Search && a.Class == answer.Menu { // each page has the form
-			items = slices.DeleteFunc(slices.Clone(items), func(it menu.Item) bool {
+			b.Items = slices.DeleteFunc(slices.Clone(b.Items), func(it menu.Item) bool {
 				return it.Type == menu.TypeSearch && it.Selector == "/search"
 			})
 		}
-		p.plain(w, q, items, results)
+		p.plain(w, q, b.Items, results)
 	case a.Gemtext != "":
 		text, _, err := q.Read(a.Gemtext, maxText)
 		if err != nil {
@@ -333,14 +330,14 @@ func mediaType(a *answer.Value) string {
 
 // text renders gemtext, Markdown or plain text.
 func (p *page) text(w *pageWriter, name, text string) {
-	ext := strings.ToLower(path.Ext(name))
+	markup := answer.Markup(name)
 	first, _, _ := strings.Cut(text, "\n")
 	switch {
 	case strings.TrimSpace(text) == "":
 		w.WriteString("<p>This text is empty.</p>\n")
-	case ext == ".gmi" || ext == ".gemini":
+	case markup == answer.Gemtext:
 		p.gemtext(w, text)
-	case (ext == ".md" || ext == ".markdown") && p.markdown(w, text):
+	case markup == answer.Markdown && p.markdown(w, text):
 	case answer.IsSource(name, first): // what is copied from the page must be the text
 		w.prose(prose{Pieces: []piece{{Text: text}}, Wide: true})
 	default:
@@ -397,7 +394,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 		own:       q.Own,
 	}
 	name, dir := a.Name()
-	if now := v.now(); now != nil && now.feed {
+	if answer.HasFeed(q.View, ".") {
 		p.SiteFeed = "/" + feed.Name
 	}
 	p.Noindex, _ = v.rules(a.Selector, name, dir)

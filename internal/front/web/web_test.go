@@ -3,7 +3,9 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
@@ -101,12 +103,43 @@ func (made) Answer(q *answer.Asked) (*answer.Value, error) {
 			return io.MultiReader(strings.NewReader(strings.Repeat("entry ", 50_000)),
 				iotest.ErrReader(end))
 		}
+	case "/made.gz":
+		a.Body, a.Media, a.Type = packed, "application/gzip", menu.TypeBinary
 	case "/busy":
 		return nil, &server.Error{Kind: server.Busy}
 	default:
 		return nil, server.ErrDeclined
 	}
 	return a, nil
+}
+
+// packed is a file in gzip. It is long enough to be compressed for a client, but cannot be.
+var packed = make([]byte, 2*smallText)
+
+func init() {
+	_, _ = rand.Read(packed)
+	copy(packed, "\x1f\x8b\x08")
+}
+
+// TestFilesInGzip: what an author or a program has compressed is the file, not its encoding: a
+// client must not unpack it.
+func TestFilesInGzip(t *testing.T) {
+	s := start(t, nil)
+	s.write("x.txt", string(packed))
+	for _, path := range []string{"/made.gz", "/x.txt?raw"} {
+		for _, accepts := range []string{"gzip", "identity"} {
+			res, body := s.get(path, "Accept-Encoding", accepts)
+			if res.Header.Get("Content-Encoding") == "gzip" && body[:2] == string(packed[:2]) {
+				z, err := gzip.NewReader(strings.NewReader(body))
+				treetest.Must(t, err)
+				text, _ := io.ReadAll(z)
+				body = string(text)
+			}
+			if body != string(packed) {
+				t.Errorf("%s, %s: %q: %q", path, accepts, res.Header.Get("Content-Encoding"), body)
+			}
+		}
+	}
 }
 
 // start serves the hole to browsers.

@@ -67,14 +67,6 @@ func (r Mapping) ofUsers() bool { return strings.HasPrefix(r.Prefix, "/~*/") }
 // Fixed reports whether the rule has one socket.
 func (r Mapping) Fixed() bool { return !strings.Contains(r.Client.Socket, "*") }
 
-// LogErrors lets the standard error of a rule's programs go to a log.
-func (r Mapping) LogErrors(log *slog.Logger) {
-	r.Client.Stderr = func(line string) {
-		log.Warn("standard error of a program", "program", cmp.Or(r.Selector(), menus),
-			"stderr", line)
-	}
-}
-
 // Selector is how a rule is written in robots.txt: /cgi-bin, /*.dcgi, /~*/cgi-bin; "" for
 // the programs of maps.
 func (r Mapping) Selector() string {
@@ -107,7 +99,8 @@ type Programs struct {
 	// Software is sent to programs as the server's name.
 	Software string
 
-	// Log gets the standard error of programs. If nil, it is dropped.
+	// Log gets the standard error of programs, and which have failed. If nil, both are
+	// dropped.
 	Log *slog.Logger
 }
 
@@ -125,11 +118,8 @@ func (h *Programs) Answer(q *answer.Asked) (*answer.Value, error) {
 		rule.Prefix = "/~" + user + strings.TrimPrefix(rule.Prefix, "/~*")
 	}
 	s, err := find(q.View, rule, name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case s.static:
-		return nil, server.ErrDeclined
 	}
 	return h.run(q, rule, s)
 }
@@ -215,7 +205,6 @@ type script struct {
 	called string // the part of the selector that names the file, without slashes around it
 	info   string // the rest of the selector: "" or with a slash in front
 	isMap  bool   // its output is a map
-	static bool   // it is a directory, whose menu the site makes
 }
 
 var errNoScript = &server.Error{Kind: server.NotFound, Err: errors.New("no such program")}
@@ -249,9 +238,8 @@ func find(v *site.View, rule Mapping, name string) (script, error) {
 			return s, errNoScript
 		case isFile:
 			return s, nil
-		case isDir && n == len(elems):
-			s.static = true
-			return s, nil
+		case isDir && n == len(elems): // the site makes its menu
+			return s, server.ErrDeclined
 		}
 	}
 	if rule.Suffix != "" {

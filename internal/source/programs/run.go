@@ -24,30 +24,22 @@ import (
 	"github.com/gophd/gophd/site"
 )
 
-// spoken returns the protocol of a request, as the scheme of a URL, and the server's port.
-func spoken(r *server.Request) (protocol string, port int) {
-	switch {
-	case r.Protocol != "":
-		return r.Protocol, cmp.Or(r.URLPort, int(r.Local.Port()))
-	case r.TLS:
-		return "gophers", r.Port
-	}
-	return "gopher", r.Port
-}
-
-// queries returns what follows the selector's question mark and what the client searches
-// for, each in place of the other if that is missing.
-func queries(r *server.Request) (query, search string) {
-	_, query, _ = strings.Cut(r.Selector, "?")
-	return cmp.Or(query, r.Query), cmp.Or(r.Query, query)
-}
-
 // params returns the parameters of a program: RFC 3875's variables, and the union of those that
 // scripts for other Gopher servers read. Names come from this list only, since
 // fcgiwrap puts all of them into its child's environment.
 func (h *Programs) params(r *server.Request, v *site.View, s script) [][2]string {
-	query, search := queries(r)
-	protocol, port := spoken(r)
+	// What follows the selector's question mark, and what the client searches for, stand for
+	// each other.
+	_, asked, _ := strings.Cut(r.Selector, "?")
+	query, search := cmp.Or(asked, r.Query), cmp.Or(r.Query, asked)
+
+	protocol, port := "gopher", r.Port
+	switch {
+	case r.Protocol != "":
+		protocol, port = r.Protocol, cmp.Or(r.URLPort, int(r.Local.Port()))
+	case r.TLS:
+		protocol = "gophers"
+	}
 	address := ""
 	if protocol == "gemini" {
 		address = strings.TrimSpace(r.Raw)
@@ -212,9 +204,7 @@ func redirect(q *answer.Asked, head fastcgi.Header) (*answer.Value, error) {
 		item.Type, item.Selector = menu.TypeHTML, "URL:"+a.URL
 	} else {
 		item.Selector = "/" + strings.TrimLeft(to.Path, "/")
-		asked := *q.Request
-		asked.RequestLine = selector.RequestLine{Selector: item.Selector}
-		item.Type = cmp.Or(q.Host.ItemType(&asked), item.Type)
+		item.Type = cmp.Or(q.Host.ItemType(q.Context(), item.Selector), item.Type)
 		a.URL = answer.Reference(item.Selector)
 		if to.RawQuery != "" {
 			item.Selector += "?" + to.RawQuery
@@ -250,7 +240,10 @@ func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ 
 	if err := q.Enter(ctx, client.Socket, places); err != nil {
 		return nil, head, err
 	}
-	reply, err := client.Do(ctx, h.params(q.Request, q.View, s))
+	log := cmp.Or(h.Log, slog.New(slog.DiscardHandler)).With("program", "/"+s.called)
+	logged := *client
+	logged.Stderr = func(line string) { log.Warn("standard error of a program", "stderr", line) }
+	reply, err := logged.Do(ctx, h.params(q.Request, q.View, s))
 	if err != nil {
 		return nil, head, err
 	}
@@ -273,8 +266,7 @@ func (h *Programs) begin(q *answer.Asked, client *fastcgi.Program, s script) (_ 
 		in:    in,
 		reply: reply,
 		end:   cancel,
-		name:  s.called,
-		log:   h.Log,
+		log:   log,
 	}, head, err
 }
 
@@ -283,7 +275,6 @@ type output struct {
 	in    *bufio.Reader
 	reply *fastcgi.Stdout
 	end   context.CancelFunc
-	name  string
 	log   *slog.Logger
 }
 
@@ -295,8 +286,8 @@ func (o *output) Read(p []byte) (int, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		if exit := o.reply.Exit(); exit != 0 && o.log != nil {
-			o.log.Warn("a program failed", "program", "/"+o.name, "exit", exit)
+		if exit := o.reply.Exit(); exit != 0 {
+			o.log.Warn("a program failed", "exit", exit)
 		}
 	case err != nil:
 		err = failed(err)
