@@ -25,7 +25,7 @@ type word struct {
 }
 
 var (
-	listens    = regexp.MustCompile(`^\s*ListenStream\s*=\s*(?:(.*):)?(\d+)\s*$`)
+	listens    = regexp.MustCompile(`^(?:(.*):)?(\d+)$`)
 	optionWord = regexp.MustCompile(`^--?[A-Za-z0-9]`)
 
 	// lexeme matches a comment, the end of a line (where YAML has a sign that a text follows), a
@@ -83,8 +83,9 @@ func (m *move) lex(text string) (all []word) {
 // assignment.
 func (m *move) readWords(text string) {
 	for i, line := range strings.Split(text, "\n") {
-		if addr := listens.FindStringSubmatch(line); addr != nil {
-			m.add(i+1, listenStream, addr[1]+":"+addr[2])
+		name, value, _ := strings.Cut(line, "=")
+		if value = strings.TrimSpace(value); strings.TrimSpace(name) == listenStream && value != "" {
+			m.add(i+1, listenStream, value)
 		}
 	}
 	words := m.lex(text)

@@ -88,7 +88,7 @@ type optionRow struct {
 	without bool
 }
 
-// listenStream is an option of the socket unit of any server; its value is ADDRESS:PORT or :PORT.
+// listenStream is an option of the socket unit of any server; its value is ADDRESS:PORT or PORT.
 const listenStream = "ListenStream"
 
 var capitals = regexp.MustCompile(`[A-Z]+`)
@@ -192,8 +192,8 @@ func (m *move) one(g setting) {
 		m.doubt(g.line, g.String(), "the value of a variable is not in this file")
 		return
 	}
-	if g.option == listenStream {
-		row := optionRow{flags: []string{"-listen", g.value}}
+	if addr := listens.FindStringSubmatch(g.value); g.option == listenStream && addr != nil {
+		row := optionRow{flags: []string{"-listen", addr[1] + ":" + addr[2]}}
 		m.matches = append(m.matches, match{row: row})
 		return
 	}

@@ -53,6 +53,9 @@ func TestFrom(t *testing.T) {
 	try("gophernicus", "[Socket]\nListenStream=192.0.2.1:71\n",
 		"-listen 192.0.2.1:71 -root /var/gopher -users '/home/*/public_gopher' -dates",
 		":\n\nGOPHD_ROOT=/var/gopher\nGOPHD_USERS=/home/*/public_gopher\nGOPHD_DATES=true\n\nUnits", doubts)
+	try("pygopherd", "[Socket]\nListenStream=7070\nListenStream=\n", "-listen :7070", doubts)
+	try("gophor", "gophor -root /g\nListenStream=\nListenStream = /run/gophor\n", "-root /g", doubts,
+		"understood:\n\nconf:3: ListenStream /run/gophor: gophd has no counterpart\n")
 	try("geomyidae", "GEOMYIDAE_ARGS=\"-d -u gopher -g daemon -i 192.0.2.1 -i 192.0.2.2 -p 7070 -b /g -t /k /c\"\n",
 		"-user gopher:daemon -listen 192.0.2.1:7070 -listen 192.0.2.2:7070 -root /g -tls-key /k -tls-cert /c", ":\n\nGOPHD_ROOT=/g\nGOPHD_TLS_KEY=/k\nGOPHD_TLS_CERT=/c\n\nUnits")
 	try("geomyidae", "PID=$(pidof -o %PPID /usr/bin/geomyidae)\n/usr/bin/geomyidae -6 -b /g\n",
