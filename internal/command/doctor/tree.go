@@ -138,7 +138,7 @@ func (x *examination) set(values map[string]string) string {
 	for _, flag := range slices.Sorted(maps.Keys(values)) {
 		name, value := daemon.Variable(flag), values[flag]
 		script = append(script, "-e", "s/^"+name+"=/#&/")
-		if i := slices.Index(args, "-"+flag); i >= 0 {
+		for i := slices.Index(args, "-"+flag); i >= 0; i = slices.Index(args, "-"+flag) {
 			args = slices.Delete(args, i, i+2)
 		}
 		if value != "" {
