@@ -221,7 +221,7 @@ func (w *reply) handle() (err error) {
 	w.watch()
 	end := time.Now().Add(w.run.requestTimeout())
 	for {
-		err = w.run.protect(w.req, func() error { return w.run.handler().ServeGopher(w, w.req) })
+		err = w.run.protect(w.req, func() error { return w.run.proto.Handler.ServeGopher(w, w.req) })
 		if !limit.Reached(err) || w.started() || time.Now().After(end) || w.run.hard.Err() != nil {
 			return err
 		}

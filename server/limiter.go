@@ -332,11 +332,6 @@ func (s *slot) release() {
 	}
 	defer s.limiter.mu.Unlock()
 	s.remove()
-	s.uncount()
-}
-
-// uncount subtracts a connection from limiter.evicted.
-func (s *slot) uncount() {
 	if s.evicted {
 		s.evicted = false
 		s.limiter.evicted--

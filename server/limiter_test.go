@@ -100,7 +100,7 @@ func TestMadeRoomIsTold(t *testing.T) {
 	var log treetest.Log
 	srv := &Server{MaxConns: 2, MaxConnsPerIP: -1, Log: log.Logger()}
 	srv.limited().limiter.pick = everyOne()
-	r := srv.newRun(t.Context(), t.Context())
+	r := srv.newRun(t.Context(), t.Context(), nil)
 	for i, state := range []connState{reading, lingering, reading, reading} {
 		_, server := net.Pipe()
 		c := &conn{socket: &socket{Conn: server}, remote: netip.AddrPortFrom(addr4(i), 1)}

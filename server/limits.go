@@ -104,8 +104,8 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	if err == nil || c.tls != nil {
 		return nil
 	}
-	alone := r.proto != nil && r.proto.TLS
-	if r.TLS != nil && (alone || r.proto == nil && len(c.head) > 0 && c.head[0] == tlsHandshake) {
+	alone := r.proto.TLS
+	if r.TLS != nil && (alone || r.isGopher() && len(c.head) > 0 && c.head[0] == tlsHandshake) {
 		return tlsAlert
 	}
 	if alone || len(c.head) == 0 || startsProxy(c.head) {
@@ -117,12 +117,12 @@ func (r *run) lastWord(c *conn, why refusal) []byte {
 	}
 	req := new(Request)
 	_ = r.parse(req, c, what, n, failed)
-	quick, ok := r.handler().(Quick)
+	quick, ok := r.proto.Handler.(Quick)
 	switch {
 	case !req.robots && what == httpLine:
 		return httpError(err)
 	case !req.robots:
-		return r.errorBody(err)
+		return r.proto.Error(err)
 	case !ok:
 		return nil
 	case what != httpLine:

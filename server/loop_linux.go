@@ -603,7 +603,7 @@ func (w *worker) handOff(c *conn, state connState, serve func(*conn)) bool {
 // answerQuick answers a request of n bytes from the memory of the handler, and reports
 // whether it could.
 func (w *worker) answerQuick(c *conn, n int) bool {
-	quick, ok := w.handler().(Quick)
+	quick, ok := w.proto.Handler.(Quick)
 	if !ok || w.parse(&w.req, c, requestLine, n, nil) != nil {
 		return false
 	}

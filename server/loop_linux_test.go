@@ -280,7 +280,7 @@ func TestRequestAtItsDeadline(t *testing.T) {
 // loop without connections is not woken.
 func TestLoopAtRest(t *testing.T) {
 	tcp := listenTCP(t)
-	l := &loop{run: (&Server{}).newRun(t.Context(), t.Context())}
+	l := &loop{run: (&Server{}).newRun(t.Context(), t.Context(), nil)}
 	must(t, l.start(tcp.(*net.TCPListener)))
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	must(t, err)

@@ -133,7 +133,7 @@ func (w *reply) finish(err error) error {
 	case err == nil && w.menu:
 		w.buf = append(w.buffer(), menu.End...)
 	case err != nil && !w.started() && (!w.req.robots || KindOf(err) == NotFound):
-		_, _ = w.Write(w.run.errorBody(err))
+		_, _ = w.Write(w.run.proto.Error(err))
 		err = nil
 	}
 	return cmp.Or(err, w.flush())
@@ -363,7 +363,7 @@ func (w *reply) giveUp(s Served, sending bool) {
 	}
 	gently := !sending && w.n.Load() == 0 && !w.req.http && !w.req.robots
 	if gently {
-		sent, _ := w.to.Write(r.errorBody(errStuck))
+		sent, _ := w.to.Write(r.proto.Error(errStuck))
 		s.Bytes = int64(sent)
 	}
 	w.cancel() // after the error was sent: a handler that returns closes the connection

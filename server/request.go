@@ -88,7 +88,7 @@ func (r *run) parse(req *Request, c *conn, what step, n int, err error) error {
 	}
 	req.Host, req.Port = r.menuAddr(req.Local)
 	switch {
-	case r.proto != nil:
+	case !r.isGopher():
 		req.Protocol, req.Raw = r.proto.Name, string(line)
 		req.robots = r.proto.Robots != nil && r.proto.Robots(req.Raw)
 	case err != nil:
@@ -141,7 +141,7 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 		}
 	case bytes.HasPrefix(c.head, signature2):
 		what, err = requestLine, errProxy
-	case c.head[0] == tlsHandshake && c.tls == nil && (r.proto == nil || r.proto.TLS):
+	case c.head[0] == tlsHandshake && c.tls == nil && (r.isGopher() || r.proto.TLS):
 		if what = handshake; r.TLS != nil {
 			n = needed(c.head)
 		}
@@ -178,7 +178,7 @@ func (r *run) next(c *conn) (what step, n int, err error) {
 // nextLine is next for the request itself. An end of stream ends the request, too.
 func (r *run) nextLine(c *conn) (what step, n int, err error) {
 	switch p := r.proto; {
-	case p == nil:
+	case r.isGopher():
 		if line, whole := selector.Line(c.head); whole || c.ended {
 			what, err = stepOf(line)
 			return what, len(line), err

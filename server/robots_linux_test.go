@@ -125,8 +125,7 @@ func TestLastWord(t *testing.T) {
 	} {
 		for head, want := range test.words {
 			s := &Server{TLS: test.tls, Handler: rules(test.file, nil)}
-			r := s.newRun(t.Context(), t.Context())
-			r.proto = test.proto
+			r := s.newRun(t.Context(), t.Context(), test.proto)
 			if got := r.lastWord(&conn{head: []byte(head)}, tooMany); string(got) != want {
 				t.Errorf("%q of %+v: %q, want %q", head, test.proto, got, want)
 			}

@@ -212,11 +212,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) ServeProtocol(ctx context.Context, l net.Listener, p *Protocol) error {
 	hard, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
-	run := s.newRun(ctx, hard)
-	run.proto = p
-	if p != nil && p.ClientCert && s.TLS != nil {
-		run.tlsConfig.ClientAuth = tls.RequestClientCert
-	}
+	run := s.newRun(ctx, hard, p)
 	err := run.serveListener(l)
 	_ = l.Close()
 	run.drain(abort)
@@ -230,7 +226,7 @@ func (s *Server) ServeProtocol(ctx context.Context, l net.Listener, p *Protocol)
 // as inetd. It returns when the connection is closed, even if the handler has not
 // returned. When ctx ends, it aborts the connection.
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
-	run := s.newRun(ctx, ctx)
+	run := s.newRun(ctx, ctx, nil)
 	run.begin(s.newConn(c))
 	select {
 	case <-run.allEnded():
@@ -241,7 +237,7 @@ func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 // run is one call of Serve.
 type run struct {
 	*Server
-	proto      *Protocol       // nil: Gopher and HTTP
+	proto      *Protocol       // of Gopher and HTTP only Handler and Error are set
 	tlsConfig  *tls.Config     // Server.TLS with changes, or nil
 	soft, hard context.Context // when soft ends, no new requests; when hard ends, no more replies
 	logger     *slog.Logger
@@ -252,9 +248,16 @@ type run struct {
 	gaveUp sync.Once
 }
 
-func (s *Server) newRun(soft, hard context.Context) *run {
+func (s *Server) newRun(soft, hard context.Context, p *Protocol) *run {
+	if p == nil {
+		p = &Protocol{Handler: s.Handler, Error: ErrorBody}
+		if s.Handler == nil {
+			p.Handler = HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
+		}
+	}
 	r := &run{
 		Server:    s,
+		proto:     p,
 		tlsConfig: s.TLS.Clone(), // of nil: nil
 		soft:      soft,
 		hard:      hard,
@@ -264,27 +267,15 @@ func (s *Server) newRun(soft, hard context.Context) *run {
 	if s.TLS != nil {
 		// A reply takes as few writes as it can: each costs as much as encrypting 16 KiB.
 		r.tlsConfig.DynamicRecordSizingDisabled = true
+		if p.ClientCert {
+			r.tlsConfig.ClientAuth = tls.RequestClientCert
+		}
 	}
 	return r
 }
 
-func (r *run) handler() Handler {
-	switch {
-	case r.proto != nil:
-		return r.proto.Handler
-	case r.Handler == nil:
-		return HandlerFunc(func(ResponseWriter, *Request) error { return ErrNotFound })
-	}
-	return r.Handler
-}
-
-// errorBody returns the reply to a request that failed.
-func (r *run) errorBody(err error) []byte {
-	if r.proto != nil {
-		return r.proto.Error(err)
-	}
-	return ErrorBody(err)
-}
+// isGopher reports whether clients speak Gopher or HTTP.
+func (r *run) isGopher() bool { return r.proto.Length == nil }
 
 // lastCall is how long a connection without a request may stay open after the soft end.
 func (s *Server) lastCall() time.Duration {
