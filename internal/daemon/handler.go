@@ -26,9 +26,6 @@ func (d *daemon) openServer() error {
 	}
 	d.hosts = all
 	d.srv.Handler = all
-	if len(d.conf.names) == 0 {
-		d.srv.Handler = all.hosts[0].front
-	}
 	if d.conf.HTTP != "off" {
 		browsers := &web.HTTPServer{Log: d.log, Site: all.browsed}
 		d.srv.HTTP = browsers.Serve

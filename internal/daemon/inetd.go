@@ -54,7 +54,7 @@ func inetdConn() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stdio{in: in, out: out}, nil
+	return &stdio{in, out}, nil
 }
 
 // isConnection reports whether a file is standard input or output, the connection: inetd puts it on
@@ -70,13 +70,15 @@ func isConnection(f *os.File) bool {
 	return false
 }
 
-// stdio is a connection of two files.
-type stdio struct{ in, out *os.File }
+// stdio is a connection of two files. Only pipes support deadlines.
+type stdio struct {
+	*os.File // standard input
+	out      *os.File
+}
 
-func (s *stdio) Read(p []byte) (int, error)  { return s.in.Read(p) }
 func (s *stdio) Write(p []byte) (int, error) { return s.out.Write(p) }
 func (s *stdio) Close() error {
-	return errors.Join(s.in.Close(), s.out.Close())
+	return errors.Join(s.File.Close(), s.out.Close())
 }
 
 // LocalAddr is unknown; menus name the default port.
@@ -87,22 +89,13 @@ func (s *stdio) LocalAddr() net.Addr {
 // RemoteAddr is unknown.
 func (s *stdio) RemoteAddr() net.Addr { return &net.UnixAddr{Net: "pipe"} }
 
-// SetDeadline sets both deadlines. Only pipes support them.
+// SetDeadline sets both deadlines.
 func (s *stdio) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
 }
 
-// SetReadDeadline sets the deadline of standard input.
-func (s *stdio) SetReadDeadline(t time.Time) error {
-	_ = s.in.SetReadDeadline(t)
-	return nil
-}
-
 // SetWriteDeadline sets the deadline of standard output.
-func (s *stdio) SetWriteDeadline(t time.Time) error {
-	_ = s.out.SetWriteDeadline(t)
-	return nil
-}
+func (s *stdio) SetWriteDeadline(t time.Time) error { return s.out.SetWriteDeadline(t) }
 
 // pollable returns a pipe as a file that supports deadlines. It leaves anything else, such as a
 // terminal, unchanged, since other processes share it.

@@ -162,7 +162,7 @@ func (d *daemon) accepts(ctx context.Context, l net.Listener) bool {
 // tellProgress logs the progress of the first scan and then of the search index every 2 s, until
 // both are complete, if the log goes to a terminal.
 func (d *daemon) tellProgress(ctx context.Context) {
-	if !d.logs.ForPeople() {
+	if !d.logs.ForPeople {
 		return
 	}
 	indexed := 0 // directories; the number stays while a file system hangs

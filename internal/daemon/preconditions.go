@@ -100,7 +100,7 @@ func (c *Settings) Preconditions() (all []Precondition) {
 		need("directories", "", func() error {
 			if info, err := files.Stat(parent); errors.Is(err, fs.ErrNotExist) ||
 				err == nil && !info.IsDir() {
-				return mend(exit.Usage, diag.Command("mkdir", "-p", "--", parent),
+				return mend(diag.Command("mkdir", "-p", "--", parent),
 					"%s: there is no directory %s in %s",
 					c.option("mount", "/"+prefix+"="+c.site.Mounts[prefix]),
 					filepath.Dir(prefix), c.Root)
@@ -219,9 +219,9 @@ func (d *daemon) logWarning(err error) {
 }
 
 // mend returns an error whose hint is a command.
-func mend(status int, command, format string, args ...any) error {
+func mend(command, format string, args ...any) error {
 	return &exit.CommandError{
-		Status: status,
+		Status: exit.Usage,
 		Err:    fmt.Errorf(format, args...),
 		Hint:   command,
 		Mend:   command,
@@ -258,7 +258,7 @@ func (c *Settings) served(d servedDir) error {
 	}
 	switch {
 	case err != nil && hidden(d.path):
-		return mend(exit.Usage, systemd.Activate("root"), "%s: the unit hides %s", what, d.path)
+		return mend(systemd.Activate("root"), "%s: the unit hides %s", what, d.path)
 	case err != nil && d.flag == "root" && strings.HasPrefix(d.path, "~"):
 		root := filepath.Join("/srv", strings.TrimLeft(d.path, "~/")) // a service has no shell, and its account no home
 		return c.change(fmt.Errorf("%s: %w", what, diag.Cause(err)),

@@ -56,15 +56,14 @@ func Open(name string, ips IPs, logger *slog.Logger) (*Log, error) {
 }
 
 // files bounds how long opening a log may take.
-var files stall.Guard
+var files = disk.Guarded(&stall.Guard{})
 
 // open does not wait for a reader. It opens a FIFO without a reader for reading, too, so that
 // the FIFO buffers lines until a reader opens it.
 func open(name string) (*os.File, error) {
-	call := disk.Guarded(&files)
-	f, err := call.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
+	f, err := files.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
 	if errors.Is(err, syscall.ENXIO) {
-		f, err = call.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+		f, err = files.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the access log: %w", err)

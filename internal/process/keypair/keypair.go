@@ -29,10 +29,8 @@ type CertKey struct{ Cert, Key string }
 // Certificates selects a certificate by SNI and reloads changed files. It may be used
 // concurrently.
 type Certificates struct {
-	// Log records each reload and its failures. If nil, nothing is logged.
+	// Log records each reload by Run, and its failures.
 	Log *slog.Logger
-
-	guard stall.Guard
 
 	mu    sync.Mutex // never locked while files are read
 	pairs []*pair
@@ -45,15 +43,16 @@ type pair struct {
 	seen [2]disk.Revision // of the files at the last attempt to read them
 }
 
-func (s *Certificates) call() disk.Caller { return disk.Guarded(&s.guard) }
+// files makes calls that a file system may delay.
+var files = disk.Guarded(&stall.Guard{})
 
 // Add reads a pair and adds it. Clients that send no name, or a name that no certificate has,
 // get the first pair.
 func (s *Certificates) Add(f CertKey) error {
 	p := &pair{CertKey: f}
-	p.seen, _ = p.stamps(s.call())
+	p.seen, _ = p.stamps()
 	var err error
-	if p.cert, err = p.read(s.call()); err != nil {
+	if p.cert, err = p.read(); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -127,40 +126,40 @@ func (s *Certificates) refresh() {
 	pairs := slices.Clone(s.pairs)
 	s.mu.Unlock()
 	for _, p := range pairs {
-		now, err := p.stamps(s.call())
+		now, err := p.stamps()
 		if err == nil && p.seen == now {
 			continue
 		}
 		var cert *tls.Certificate
 		if err == nil {
-			cert, err = p.read(s.call())
+			cert, err = p.read()
 		}
 		if !limit.Reached(err) && !errors.Is(err, stall.Err) {
 			p.seen = now
 		}
 		if err != nil {
-			s.log().Error("keeping the old certificate", "error", err)
+			s.Log.Error("keeping the old certificate", "error", err)
 			continue
 		}
 		s.mu.Lock()
 		p.cert = cert
 		s.mu.Unlock()
-		s.log().Info("read a certificate", "file", p.Cert, "until", cert.Leaf.NotAfter)
+		s.Log.Info("read a certificate", "file", p.Cert, "until", cert.Leaf.NotAfter)
 	}
 }
 
 // stamps returns the current revisions of the files, and withholds these files from all served
 // trees. Files in a directory that the process may no longer search count as unchanged. It fails if
 // the file system does not respond.
-func (p *pair) stamps(call disk.Caller) (s [2]disk.Revision, err error) {
+func (p *pair) stamps() (s [2]disk.Revision, err error) {
 	for i, name := range []string{p.Cert, p.Key} {
-		s[i], err = call.Revision(name)
+		s[i], err = files.Revision(name)
 		if errors.Is(err, stall.Err) {
 			return s, err
 		} else if errors.Is(err, fs.ErrPermission) {
 			s[i] = p.seen[i]
 		}
-		if info, err := call.Stat(name); err == nil {
+		if info, err := files.Stat(name); err == nil {
 			disk.Withhold(name, info)
 		}
 	}
@@ -170,11 +169,11 @@ func (p *pair) stamps(call disk.Caller) (s [2]disk.Revision, err error) {
 // maxPEM bounds the size of a PEM file, in bytes.
 const maxPEM = 4 << 20
 
-func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
+func (p *pair) read() (*tls.Certificate, error) {
 	var text [2][]byte
 	for i, name := range []string{p.Cert, p.Key} {
 		var err error
-		if text[i], err = call.ReadFile(name, maxPEM); err != nil {
+		if text[i], err = files.ReadFile(name, maxPEM); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, diag.Cause(err))
 		}
 	}
@@ -184,13 +183,6 @@ func (p *pair) read(call disk.Caller) (*tls.Certificate, error) {
 			strings.TrimPrefix(err.Error(), "tls: "))
 	}
 	return &cert, nil
-}
-
-func (s *Certificates) log() *slog.Logger {
-	if s.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return s.Log
 }
 
 // InText reports whether a file contains a private key in PEM form (TLS, SSH or PGP), possibly

@@ -2,6 +2,7 @@ package keypair
 
 import (
 	"crypto/tls"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ func subject(t *testing.T, s *Certificates, name string) string {
 }
 
 func TestChosenByName(t *testing.T) {
-	var s Certificates
+	s := Certificates{Log: slog.New(slog.DiscardHandler)}
 	for _, host := range []string{"one.example", "two.example"} {
 		treetest.Must(t, s.Add(made(t, filepath.Join(t.TempDir(), host), host)))
 	}
@@ -51,7 +52,7 @@ func TestChosenByName(t *testing.T) {
 
 func TestReadAgainWhenChanged(t *testing.T) {
 	dir, next := t.TempDir(), t.TempDir()
-	var s Certificates
+	s := Certificates{Log: slog.New(slog.DiscardHandler)}
 	f := made(t, dir, "old.example")
 	treetest.Must(t, s.Add(f))
 	g := made(t, next, "new.example")
@@ -93,7 +94,7 @@ func TestSelfSignedIsKept(t *testing.T) {
 	if info, err := os.Stat(f.Key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("key: %v, %v", info.Mode(), err)
 	}
-	var s Certificates
+	s := Certificates{Log: slog.New(slog.DiscardHandler)}
 	for _, pair := range []CertKey{f, made(t, dir, "b.example"), made(t, dir, "192.0.2.1")} {
 		treetest.Must(t, s.Add(pair))
 	}

@@ -33,7 +33,7 @@ type Logger struct {
 	// entries, since they belong into an access log, unless the log goes to a terminal or is verbose.
 	Requests *slog.Logger
 
-	forPeople bool
+	ForPeople bool // it goes to a terminal
 	w         *lossy.Writer
 }
 
@@ -48,7 +48,7 @@ func Open(w io.Writer, o Style) *Logger {
 	case terminal.IsJournal(w):
 		format = "journal"
 	}
-	l.forPeople = format == "short" && terminal.Is(w)
+	l.ForPeople = format == "short" && terminal.Is(w)
 	if format == "json" {
 		l.w.Form = terminal.JSON
 	}
@@ -56,7 +56,7 @@ func Open(w io.Writer, o Style) *Logger {
 		opts := &slog.HandlerOptions{Level: level, ReplaceAttr: milliseconds}
 		switch format {
 		case "short":
-			colours := l.forPeople && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" // https://no-color.org
+			colours := l.ForPeople && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" // https://no-color.org
 			return slog.New(&entryHandler{w: l.w, level: level, entry: shortEntry(colours)})
 		case "journal":
 			return slog.New(&entryHandler{w: l.w, level: level, entry: journalEntry})
@@ -67,15 +67,12 @@ func Open(w io.Writer, o Style) *Logger {
 	}
 	l.Logger = from(o.Level)
 	l.Requests = l.Logger
-	if !l.forPeople && o.Level > slog.LevelDebug {
+	if !l.ForPeople && o.Level > slog.LevelDebug {
 		l.Requests = from(slog.LevelWarn)
 	}
 	l.w.Tell = func(lost int64, _ error) { l.Error("log lines were lost", "lines", lost) }
 	return l
 }
-
-// ForPeople reports whether the log goes to a terminal.
-func (l *Logger) ForPeople() bool { return l.forPeople }
 
 // Close writes the remaining lines, for at most 3 s.
 func (l *Logger) Close() { l.w.Flush() }

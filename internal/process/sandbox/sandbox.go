@@ -43,10 +43,8 @@ const (
 
 // The Landlock ABIs that can restrict more (landlock(7), Kernel ABI).
 const (
-	abiTruncate = 3 // cutting files off
-	abiTCP      = 4 // TCP: bind and connect
-	abiSignals  = 6 // signals and abstract sockets of other processes
-	abiUnix     = 9 // connecting to Unix sockets by their names
+	abiTCP     = 4 // TCP: bind and connect
+	abiSignals = 6 // signals and abstract sockets of other processes
 )
 
 // Holds describes the restrictions in force.
@@ -123,18 +121,9 @@ func (p Paths) rules() ([]landlock.Rule, error) {
 				failed = errors.Join(failed, fmt.Errorf("entering the sandbox: %w", err))
 				continue
 			}
-			granted := can
+			granted := can & Newest.Config.HandledAccessFS
 			if !info.IsDir() {
 				granted &= ofFiles
-			}
-			if Newest.ABI < abiTruncate {
-				granted &^= ll.AccessFSTruncate
-			}
-			if Newest.ABI < abiUnix {
-				granted &^= ll.AccessFSResolveUnix
-			}
-			if granted == 0 {
-				continue // this ABI cannot forbid it, either
 			}
 			rules = append(rules, landlock.PathAccess(granted, name))
 		}
