@@ -659,7 +659,8 @@ func (w *worker) send(fd int, a Answer) (sent, all int64, err error) {
 	all = a.File.Size()
 	if a.File.Resident() && !w.isBusy() {
 		// If there is an error, sendRest meets it again and reports it.
-		sent = int64(poll.SendFile(fd, int(a.File.Fd()), int(min(all, maxUnsent<<8))))
+		n, _ := poll.SendFile(fd, int(a.File.Fd()), int(min(all, maxUnsent<<8)))
+		sent = int64(max(n, 0))
 	}
 	return sent, all, nil
 }

@@ -86,7 +86,7 @@ func (c *Conn) SendFile(src *os.File, n int64) (int64, error) {
 	var sent int
 	var failed error
 	err := c.raw.Write(func(out uintptr) bool {
-		sent, failed = sendPart(int(out), int(src.Fd()), int(min(n, maxSend)))
+		sent, failed = SendFile(int(out), int(src.Fd()), int(min(n, maxSend)))
 		return !errors.Is(failed, unix.EAGAIN)
 	})
 	switch {
@@ -98,8 +98,9 @@ func (c *Conn) SendFile(src *os.File, n int64) (int64, error) {
 	return int64(max(sent, 0)), err
 }
 
-// sendPart calls sendfile(2), or returns errBusy if maxInKernel calls are running.
-func sendPart(out, in, n int) (int, error) {
+// SendFile sends as many of the next n bytes of a file as the socket accepts, and moves the
+// file's offset past them. It returns errBusy if maxInKernel calls are running.
+func SendFile(out, in, n int) (int, error) {
 	defer inKernel.Add(-1)
 	if inKernel.Add(1) > maxInKernel {
 		return 0, errBusy

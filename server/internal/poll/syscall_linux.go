@@ -9,7 +9,7 @@ import (
 )
 
 // The system calls bypass the scheduler (RawSyscall), since they never block: otherwise it would
-// often wake another thread.
+// often wake another thread. Only SendFile may wait for a disk.
 
 // Accept accepts a pending connection, and returns its descriptor and remote address.
 func Accept(listener int) (int, netip.AddrPort, error) {
@@ -84,17 +84,6 @@ func Send(fd int, b []byte) (int, unix.Errno) {
 		return 0, errno
 	}
 	return int(n), 0
-}
-
-// SendFile sends as many of the next n bytes of a file as the socket accepts, and moves the
-// file's offset past them. The file must be in memory, so that the call does not block.
-func SendFile(fd, file, n int) int {
-	sent, _, errno := unix.RawSyscall6(unix.SYS_SENDFILE, uintptr(fd), uintptr(file), 0,
-		uintptr(n), 0, 0)
-	if errno != 0 {
-		return 0
-	}
-	return int(sent)
 }
 
 // ShutdownWrite shuts down the sending side.
