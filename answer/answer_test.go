@@ -183,12 +183,11 @@ func TestLatin1(t *testing.T) {
 					}
 					a, ok := h.Quick(request(t, "/"+name))
 					if a.File != nil {
-						f := a.File.OSFile()
-						whole := make([]byte, a.File.Size())
-						_, err := io.ReadFull(f, whole)
+						whole := make([]byte, a.Size)
+						_, err := io.ReadFull(a.File, whole)
 						must(t, err)
 						a.Body = whole
-						must(t, f.Close())
+						must(t, a.File.Close())
 					}
 					if ok && string(a.Body) != want {
 						t.Errorf("charset %v: %s at once is %.40q", tt.charset, name, a.Body)

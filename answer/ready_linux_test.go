@@ -1,12 +1,12 @@
 package answer_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/gophd/gophd/answer"
 	"github.com/gophd/gophd/server"
@@ -24,7 +24,7 @@ func look(t *testing.T, h *Files, sel string) {
 }
 
 // atHand asks for a file, which has to be at hand.
-func atHand(t *testing.T, h *Files, sel string) server.ReadyFile {
+func atHand(t *testing.T, h *Files, sel string) *os.File {
 	t.Helper()
 	var a server.Answer
 	if !eventually(func() (ok bool) {
@@ -39,13 +39,11 @@ func atHand(t *testing.T, h *Files, sel string) server.ReadyFile {
 }
 
 // body reads the file of an answer and gives it back.
-func body(t *testing.T, f server.ReadyFile) string {
+func body(t *testing.T, f *os.File) string {
 	t.Helper()
-	b := make([]byte, f.Size()+1)
-	n, err := unix.Pread(int(f.Fd()), b, 0)
-	must(t, err)
-	f.Close()
-	return string(b[:n])
+	b, err := io.ReadAll(f)
+	must(t, errors.Join(err, f.Close()))
+	return string(b)
 }
 
 // A form that draws files, or seeks in them, is not sent what is on the disk.

@@ -31,15 +31,15 @@ func (h *Host) ready(r *server.Request, form *Format) (a server.Answer, ok bool)
 	if err != nil || dir || menu.IsMenuFile(path.Base(name)) || h.closed(name, false, r.Selector) {
 		return a, false
 	}
-	f, ok := h.view(r.Context(), form).Ready(name, smallFile)
+	f, size, ok := h.view(r.Context(), form).Ready(name, smallFile)
 	if !ok {
 		return a, false
 	}
-	if mayBeText(name) && (!f.Resident() || h.charsetOf(name, &f, f.Size()) != menu.CharsetUTF8) {
-		f.Close()
+	if mayBeText(name) && h.charsetOf(name, f, size) != menu.CharsetUTF8 {
+		_ = f.Close()
 		return a, false
 	}
-	return server.Answer{File: &f}, true
+	return server.Answer{File: f, Size: size}, true
 }
 
 // file returns the answer for a file, which it closes or returns as the Stream. The length of

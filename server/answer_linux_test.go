@@ -18,9 +18,8 @@ import (
 
 // lends is a Quick handler that answers with a file, which it locks until it is closed.
 type lends struct {
-	path     string
-	resident bool
-	lent     atomic.Int64
+	path string
+	lent atomic.Int64
 }
 
 func (h *lends) Quick(*Request) (a Answer, ok bool) {
@@ -33,21 +32,8 @@ func (h *lends) Quick(*Request) (a Answer, ok bool) {
 		return a, false
 	}
 	h.lent.Add(1)
-	return Answer{File: lentFile{fd: fd, size: st.Size, resident: h.resident}}, true
+	return Answer{File: os.NewFile(uintptr(fd), "lent"), Size: st.Size}, true
 }
-
-// lentFile is a file of lends.
-type lentFile struct {
-	fd       int
-	size     int64
-	resident bool
-}
-
-func (f lentFile) Fd() uintptr      { return uintptr(f.fd) }
-func (f lentFile) Size() int64      { return f.size }
-func (f lentFile) Resident() bool   { return f.resident }
-func (f lentFile) OSFile() *os.File { return os.NewFile(f.Fd(), "lent") }
-func (f lentFile) Close()           { _ = unix.Close(f.fd) }
 
 func (h *lends) ServeGopher(ResponseWriter, *Request) error {
 	return ErrNotFound
@@ -64,29 +50,25 @@ func (h *lends) awaitReturned(t *testing.T) {
 	})
 }
 
-func newLends(t *testing.T, size int, resident bool) (*lends, []byte) {
+func newLends(t *testing.T, size int) (*lends, []byte) {
 	t.Helper()
 	body := bytes.Repeat([]byte("0123456789abcdef"), size/16)
-	h := &lends{path: filepath.Join(t.TempDir(), "file"), resident: resident}
+	h := &lends{path: filepath.Join(t.TempDir(), "file")}
 	must(t, os.WriteFile(h.path, body, 0o600))
 	return h, body
 }
 
-// A ReadyFile arrives whole, whether the loop or a goroutine sends it, and is closed.
+// A file arrives whole, whether the loop or a goroutine sends it, and is closed.
 func TestFileAtHand(t *testing.T) {
 	many := manyConns
 	t.Cleanup(func() { manyConns = many })
-	for _, test := range []struct {
-		size, many int
-		resident   bool
-	}{
-		{1 << 20, 64, true},
-		{16 << 20, 64, true}, // larger than sockets
-		{1 << 20, 64, false}, // sending it might block
-		{1 << 20, -1, true},  // many are connected
+	for _, test := range []struct{ size, many int }{
+		{1 << 20, 64},
+		{16 << 20, 64}, // larger than sockets
+		{1 << 20, -1},  // many are connected
 	} {
 		manyConns = test.many
-		h, body := newLends(t, test.size, test.resident)
+		h, body := newLends(t, test.size)
 		told := make(witness, 1)
 		l := listenTCP(t)
 		stop := serving(t, &Server{Handler: h, LingerTimeout: 100 * time.Millisecond,
@@ -108,7 +90,7 @@ func TestFileAtHand(t *testing.T) {
 // A client that exceeds a limit when the rest of its reply is to be sent gets a reset: an error
 // message would be in the middle of the reply.
 func TestOverTheCapInTheMiddle(t *testing.T) {
-	h, body := newLends(t, 16<<20, true)
+	h, body := newLends(t, 16<<20)
 	l, s := deferring(t), &Server{Handler: h, MaxConnsPerIP: 1, RequestTimeout: time.Hour}
 	t.Cleanup(serving(t, s, l, nil))
 	send(dialTCP(t, l.Addr().String()), "/part of a request") // has the one place

@@ -115,25 +115,10 @@ type Answer struct {
 	Body []byte // must not be modified
 	Err  error  // the error that Body reports to the client, or nil
 
-	// File, if not nil, is sent instead of Body.
-	File ReadyFile
-}
-
-// A ReadyFile is an open file whose next Size bytes are a whole reply.
-type ReadyFile interface {
-	Fd() uintptr // the descriptor; open until Close
-	Size() int64
-
-	// Resident reports whether the kernel has the whole file in memory, so that sending
-	// it does not block.
-	Resident() bool
-
-	// Close closes the file. It is called once, unless OSFile was called.
-	Close()
-
-	// OSFile converts it to an os.File. The caller then closes that, and does not call
-	// Close. Most replies do not need it, which saves two system calls.
-	OSFile() *os.File
+	// File, if not nil, is sent instead of Body, and closed: its next Size bytes. The
+	// kernel should have them in memory, so that sending them does not block.
+	File *os.File
+	Size int64
 }
 
 // A ServeMux calls the handler whose pattern is the longest that matches the selector. A

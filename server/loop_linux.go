@@ -637,9 +637,7 @@ func (w *worker) answerQuick(c *conn, n int) bool {
 		Took:  time.Since(c.accepted),
 		Err:   a.Err,
 	}))
-	if a.File != nil {
-		a.File.Close()
-	}
+	_ = a.File.Close() // which may be nil
 	return true
 }
 
@@ -656,8 +654,8 @@ func (w *worker) send(fd int, a Answer) (sent, all int64, err error) {
 		}
 		return int64(n), int64(len(a.Body)), err
 	}
-	all = a.File.Size()
-	if a.File.Resident() && !w.isBusy() {
+	all = a.Size
+	if !w.isBusy() {
 		// If there is an error, sendRest meets it again and reports it.
 		n, _ := poll.SendFile(fd, int(a.File.Fd()), int(min(all, maxUnsent<<8)))
 		sent = int64(max(n, 0))
@@ -678,13 +676,12 @@ func (w *worker) sendRest(c *conn, a Answer, sent, all int64) {
 		if a.File == nil {
 			_, _ = reply.send(a.Body[sent:])
 		} else {
-			f := a.File.OSFile()
-			_, reply.err = reply.SendFile(f, all-sent)
-			_ = f.Close()
+			_, reply.err = reply.SendFile(a.File, all-sent)
+			_ = a.File.Close()
 		}
 		reply.end(reply.err, a.Err)
 	})
-	if !began && a.File != nil {
-		a.File.Close()
+	if !began {
+		_ = a.File.Close()
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -62,43 +61,24 @@ func (v *View) Lookup(name string) (*Resource, error) {
 	return f, nil
 }
 
-// A Ready is an open regular file that can be sent without waiting.
-type Ready struct {
-	fd   int
-	size int64
-}
-
-// Fd returns the descriptor.
-func (r *Ready) Fd() uintptr { return uintptr(r.fd) }
-
-// ReadAt implements io.ReaderAt.
-func (r *Ready) ReadAt(p []byte, off int64) (int, error) {
-	n, err := syscall.Pread(r.fd, p, off)
-	return max(n, 0), err // n is -1 after an error
-}
-
-// Size returns the size in bytes.
-func (r *Ready) Size() int64 { return r.size }
-
-// Resident reports whether the kernel has the whole file in memory, so that reading it does
-// not block.
-func (r *Ready) Resident() bool { return disk.Resident(r.fd, r.size) }
-
-// OSFile returns the file as an os.File, which the caller closes instead of Ready.
-func (r *Ready) OSFile() *os.File { return os.NewFile(r.Fd(), "file") }
-
-// Close closes the file.
-func (r *Ready) Close() { _ = syscall.Close(r.fd) }
-
 // Ready is Lookup for a regular file of at least least bytes, without blocking. ok is false if
-// that would block, because the kernel does not have the name in memory, or if it fails.
-func (v *View) Ready(name string, least int64) (r Ready, ok bool) {
+// that or reading the file would block, because the kernel does not have it in memory, or if it
+// fails.
+func (v *View) Ready(name string, least int64) (f *os.File, size int64, ok bool) {
 	if !v.answers(name) || v.suspect(name) || isAnswered(v.site.conf.Programs, "/"+name) {
-		return Ready{}, false
+		return nil, 0, false
 	}
 	t, _, rest := v.root.At(name)
 	fd, size, ok := t.Cached(rest, least)
-	return Ready{fd, size}, ok
+	if !ok {
+		return nil, 0, false
+	}
+	f = os.NewFile(uintptr(fd), name)
+	if !disk.Resident(fd, size) {
+		_ = f.Close()
+		return nil, 0, false
+	}
+	return f, size, true
 }
 
 // Open opens a file or directory. Unlike Lookup, it also opens hidden files, which menus are

@@ -62,8 +62,8 @@ func TestAbuseProgramsAreNotShown(t *testing.T) {
 				(s.Now() != nil || !errors.Is(err, context.Canceled)) {
 				t.Errorf("%s: %s: %v, %v", when, name, f, err)
 			}
-			if f, ok := s.View(ctx).Ready(name, 0); ok {
-				t.Errorf("%s: %s at once: %d bytes", when, name, f.Size())
+			if _, size, ok := s.View(ctx).Ready(name, 0); ok {
+				t.Errorf("%s: %s at once: %d bytes", when, name, size)
 			}
 		}
 	}

@@ -60,8 +60,8 @@ func shows(t *testing.T, s *site.Site, names map[string]string) {
 		if got := content(s, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
-		if f, ok := s.View(t.Context()).Ready(name, 0); ok && want == "error" {
-			t.Errorf("%s at once: %d bytes", name, f.Size())
+		if _, size, ok := s.View(t.Context()).Ready(name, 0); ok && want == "error" {
+			t.Errorf("%s at once: %d bytes", name, size)
 		}
 	}
 }
