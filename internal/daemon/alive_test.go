@@ -23,7 +23,7 @@ func testAlive(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	treetest.Must(t, err)
 	defer func() { _ = l.Close() }()
-	s := &daemon{srv: &server.Server{}, listeners: []listener{{gopherAndHTTP, l}},
+	s := &daemon{srv: &server.Server{}, listeners: []listener{{gopherAndHTTP, l, ""}},
 		log: slog.New(slog.NewTextHandler(&log, nil))}
 	alive := func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

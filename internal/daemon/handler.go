@@ -5,11 +5,9 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gophd/gophd/answer"
-	"github.com/gophd/gophd/internal/command/exit"
 	"github.com/gophd/gophd/internal/front/web"
 	"github.com/gophd/gophd/server"
 )
@@ -20,14 +18,10 @@ func (d *daemon) openServer() error {
 	if err := d.openHosts(); err != nil {
 		return err
 	}
-	all, err := d.conf.newHosts()
-	if err != nil {
-		return err
-	}
-	d.hosts = all
-	d.srv.Handler = all
+	d.hosts = d.conf.newHosts(d.listeners)
+	d.srv.Handler = d.hosts
 	if d.conf.HTTP != "off" {
-		browsers := &web.HTTPServer{Log: d.log, Site: all.browsed}
+		browsers := &web.HTTPServer{Log: d.log, Site: d.hosts.browsed}
 		d.srv.HTTP = browsers.Serve
 	}
 	d.srv.Log, d.srv.ShowIP = d.logs.Requests, d.conf.LogIPs.Name
@@ -58,28 +52,24 @@ func (h named) own(r *server.Request) *server.Request {
 	return &own
 }
 
-func (c *Settings) newHosts() (*hosts, error) {
+func (c *Settings) newHosts(listeners []listener) *hosts {
 	all := &hosts{Settings: c, byAddr: map[netip.AddrPort]named{}}
-	for _, e := range c.endpoints {
-		if e.host == "" {
+	for _, l := range listeners {
+		addr, ok := l.Addr().(*net.TCPAddr)
+		if !ok || l.host == "" {
 			continue
 		}
-		at, err := net.ResolveTCPAddr("tcp", e.addr)
-		if err != nil {
-			return nil, exit.Usagef(c.option("listen", "HOST:PORT=NAME")+" or :PORT=NAME", "%s: %w",
-				c.option("listen", strconv.Quote(e.typed)), err)
-		}
-		ip := at.AddrPort().Addr().Unmap()
-		if !ip.IsValid() || ip.IsUnspecified() {
+		ip := addr.AddrPort().Addr().Unmap()
+		if ip.IsUnspecified() {
 			ip = netip.Addr{}
 		}
 		to := named{c.hosts[0], ""}
-		if h := c.names[e.host]; h != nil {
-			to = named{h, e.host}
+		if h := c.names[l.host]; h != nil {
+			to = named{h, l.host}
 		}
-		all.byAddr[netip.AddrPortFrom(ip, uint16(at.Port))] = to
+		all.byAddr[netip.AddrPortFrom(ip, uint16(addr.Port))] = to
 	}
-	return all, nil
+	return all
 }
 
 // ServeGopher passes the request to its host.

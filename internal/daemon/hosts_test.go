@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -108,13 +109,22 @@ func TestGeminiAnswersForTheURLsHost(t *testing.T) {
 func TestAliases(t *testing.T) {
 	f := Flags{Root: "/r", Host: "h.example", VHosts: []string{"two.example=/two"},
 		Aliases: []string{"www.h.example", "abc.onion=h.example", "www.two.example=TWO.example."},
-		Listen:  []string{":70", "127.0.0.1:7071=abc.onion", "127.0.0.1:7072=two.example"}}
+		Listen:  []string{":70", "127.0.0.1:0=abc.onion", "localhost:0=two.example"}}
 	c, err := f.Settings()
 	if err != nil || len(c.hosts) != 2 || len(c.endpoints) != 3 {
 		t.Fatal(c, err)
 	}
-	h, err := c.newHosts()
-	treetest.Must(t, err)
+	d := &daemon{conf: c}
+	var listeners []listener
+	var ports []uint16
+	for _, e := range c.endpoints[1:] {
+		l, err := d.listen(t.Context(), e.flag, e.typed, e.addr)
+		treetest.Must(t, err)
+		defer func() { _ = l.Close() }()
+		listeners = append(listeners, listener{e.protocol, l, e.host})
+		ports = append(ports, uint16(l.Addr().(*net.TCPAddr).Port))
+	}
+	h := c.newHosts(listeners)
 	for _, c := range []struct {
 		port      uint16
 		sni, name string
@@ -123,8 +133,8 @@ func TestAliases(t *testing.T) {
 		{70, "", "", "/r h.example"}, {70, "", "www.h.example", "/r www.h.example"},
 		{70, "www.h.example", "", "/r www.h.example"},
 		{70, "h.example", "www.h.example", "/r www.h.example"},
-		{7071, "", "", "/r abc.onion"}, {7071, "", "abc.onion", "/r abc.onion"},
-		{7072, "", "", "/two two.example"},
+		{ports[0], "", "", "/r abc.onion"}, {ports[0], "", "abc.onion", "/r abc.onion"},
+		{ports[1], "", "", "/two two.example"},
 		{70, "www.two.example", "two.example", "/two two.example"},
 		{70, "", "www.two.example", "/two www.two.example"},
 		{70, "www.two.example", "www.h.example", "none"}, {70, "", "www.three.example", "none"},

@@ -63,6 +63,7 @@ type endpoint struct {
 type listener struct {
 	*protocol
 	net.Listener
+	host string // of its endpoint
 }
 
 // parseEndpoints parses the addresses of all protocols.
@@ -176,7 +177,7 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 			return exit.Usagef(geminiNeeds, "a socket for Gemini, but no certificate")
 		}
 		gopher = gopher || p == gopherAndHTTP
-		d.listeners = append(d.listeners, listener{p, server.SharedListener{Listener: l.Listener}})
+		d.listeners = append(d.listeners, listener{p, server.SharedListener{Listener: l.Listener}, ""})
 	}
 
 	all := slices.Clone(d.conf.endpoints)
@@ -195,7 +196,7 @@ func (d *daemon) openSockets(ctx context.Context) (err error) {
 		} else if err != nil {
 			failures = append(failures, err)
 		} else if l != nil {
-			d.listeners = append(d.listeners, listener{e.protocol, l})
+			d.listeners = append(d.listeners, listener{e.protocol, l, e.host})
 		}
 	}
 	if d.conf.Metrics != "" {
