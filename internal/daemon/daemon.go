@@ -216,7 +216,7 @@ func newDaemon(conf *Settings, stderr io.Writer) *daemon {
 	if conf.Inetd && isConnection(os.Stderr) {
 		stderr = io.Discard
 	}
-	l := logs.Open(stderr, logs.Style{Level: conf.logLevel, Format: conf.LogFormat})
+	l := logs.Open(stderr, conf.logLevel, conf.LogFormat)
 	d := &daemon{
 		conf:  conf,
 		cache: answer.NewCache(conf.Cache),

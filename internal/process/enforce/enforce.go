@@ -70,11 +70,11 @@ type Enforcer struct {
 	mu      sync.Mutex
 	known   map[netip.Addr]*fetcher
 	readers map[netip.Addr]time.Time // the last menu request of other clients
+	last    *siteRules               // of rulesOf
 	waiting atomic.Int64
 
 	slowed, refused atomic.Int64
 	worst           tally.Top[netip.Addr]
-	last            atomic.Pointer[siteRules]
 }
 
 // fetcher is a client that has fetched robots.txt.
@@ -223,10 +223,10 @@ func (e *Enforcer) spared(from netip.Addr) bool {
 	return slices.ContainsFunc(e.Spare, func(p netip.Prefix) bool { return p.Overlaps(all) })
 }
 
-// rulesOf parses the robots.txt of a snapshot and caches the result.
+// rulesOf parses the robots.txt of a snapshot and caches the result. e.mu must be held.
 func (e *Enforcer) rulesOf(snap *site.Snapshot) *siteRules {
-	if o := e.last.Load(); o != nil && o.snap == snap {
-		return o
+	if e.last != nil && e.last.snap == snap {
+		return e.last
 	}
 	f := robots.Parse(robots.RFC9309, snap.Robots)
 	o := &siteRules{snap: snap, rules: f.Agent("*")}
@@ -243,7 +243,7 @@ func (e *Enforcer) rulesOf(snap *site.Snapshot) *siteRules {
 			}
 		}
 	}
-	e.last.Store(o)
+	e.last = o
 	return o
 }
 
@@ -305,13 +305,13 @@ func (e *Enforcer) judge(from netip.Addr, sel string) (wait time.Duration, why s
 
 // delay delays a request. It returns false if the request's context ended first.
 func (e *Enforcer) delay(ctx context.Context, wait time.Duration) bool {
-	if wait > maxWait || e.waiting.Add(1) > maxWaiting {
-		if wait <= maxWait {
-			e.waiting.Add(-1)
-		}
+	if wait > maxWait {
 		return false
 	}
 	defer e.waiting.Add(-1)
+	if e.waiting.Add(1) > maxWaiting {
+		return false
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -261,7 +261,7 @@ func TestTheFileItGot(t *testing.T) {
 	w.known[netip.MustParseAddr(crawler)].denied = forgiven
 	later := *w.Site.Now()
 	later.Robots = []byte("User-agent: *\nDisallow: /a.txt\n")
-	w.last.Store(nil)
+	w.last = nil
 	w.rulesOf(&later)
 	if got := w.ask(crawler, "/a.txt"); got != "a" {
 		t.Errorf("what the later file denies: %q", got)

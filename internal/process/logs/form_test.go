@@ -21,7 +21,7 @@ func TestDurations(t *testing.T) {
 		"journal": "<6>done root=/srv took=1.12ms wait=1m30s\n",
 	} {
 		var out strings.Builder
-		l := Open(&out, Style{Format: format})
+		l := Open(&out, slog.LevelInfo, format)
 		l.With("root", "/srv").Info("done", "took", 1123570*time.Nanosecond,
 			slog.Duration("wait", 90*time.Second+250*time.Microsecond))
 		l.Close()
@@ -58,7 +58,7 @@ func TestSentences(t *testing.T) {
 		`something b_c=1 d="e f"`: {"something", slog.Group("b", "c", 1), "d", `"e f"`},
 	} {
 		var out strings.Builder
-		l := Open(&out, Style{Format: "short"})
+		l := Open(&out, slog.LevelInfo, "short")
 		l.Info(args[0].(string), args[1:]...)
 		l.Close()
 		if got := out.String(); !strings.HasSuffix(got, " info  "+want+"\n") {
@@ -73,7 +73,7 @@ func TestRequestsThatWentWell(t *testing.T) {
 	for level, want := range map[slog.Level]string{slog.LevelInfo: "failed",
 		slog.LevelDebug: "well failed"} {
 		var out strings.Builder
-		l := Open(&out, Style{Level: level, Format: "json"})
+		l := Open(&out, level, "json")
 		requests := l.Requests.With("host", "gopher.example")
 		requests.Info("well")
 		requests.Warn("failed")

@@ -19,12 +19,6 @@ import (
 	"github.com/gophd/gophd/internal/process/lossy"
 )
 
-// Style selects the events to log and their format.
-type Style struct {
-	Level  slog.Level
-	Format string // short, text, json, or auto (as above)
-}
-
 // A Logger is an open log.
 type Logger struct {
 	*slog.Logger
@@ -37,10 +31,10 @@ type Logger struct {
 	w         *lossy.Writer
 }
 
-// Open returns a Logger that writes to w.
-func Open(w io.Writer, o Style) *Logger {
+// Open returns a Logger that writes events of a level, and of higher ones, to w. The format is
+// short, text, json, or auto (as above).
+func Open(w io.Writer, level slog.Level, format string) *Logger {
 	l := &Logger{w: &lossy.Writer{To: w}}
-	format := o.Format
 	switch {
 	case format != "auto":
 	case terminal.Is(w):
@@ -65,9 +59,9 @@ func Open(w io.Writer, o Style) *Logger {
 		}
 		return slog.New(slog.NewTextHandler(l.w, opts))
 	}
-	l.Logger = from(o.Level)
+	l.Logger = from(level)
 	l.Requests = l.Logger
-	if !l.ForPeople && o.Level > slog.LevelDebug {
+	if !l.ForPeople && level > slog.LevelDebug {
 		l.Requests = from(slog.LevelWarn)
 	}
 	l.w.Tell = func(lost int64, _ error) { l.Error("log lines were lost", "lines", lost) }

@@ -22,25 +22,17 @@ type Socket struct {
 }
 
 // Listeners returns the listening sockets that systemd has passed (sd_listen_fds(3)), in
-// order. It removes LISTEN_FDS and LISTEN_PID from the environment, so a second call returns
+// order. After an error some may be open. It removes LISTEN_FDS and LISTEN_PID from the environment, so a second call returns
 // none.
 func Listeners() ([]Socket, error) {
 	var all []Socket
-	var failed error
 	for _, f := range activation.Files(true) {
 		l, err := listener(f)
 		_ = f.Close() // the listener has its own descriptor
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("taking over socket %q: %w", f.Name(), err))
-			continue
+			return nil, fmt.Errorf("taking over socket %q: %w", f.Name(), err)
 		}
 		all = append(all, Socket{l, f.Name()})
-	}
-	if failed != nil {
-		for _, l := range all {
-			_ = l.Close()
-		}
-		return nil, failed
 	}
 	return all, nil
 }

@@ -2,7 +2,6 @@ package systemd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -24,32 +23,21 @@ type Notifier struct {
 // It removes the variables from the environment.
 func NewNotifier() (*Notifier, error) {
 	name := os.Getenv("NOTIFY_SOCKET")
-	watchdog, err := watchdogTime()
-	for _, v := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
-		err = errors.Join(err, os.Unsetenv(v))
+	usec, err := strconv.ParseUint(os.Getenv("WATCHDOG_USEC"), 10, 52)
+	if pid := os.Getenv("WATCHDOG_PID"); err != nil || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		usec = 0
 	}
-	if name == "" || err != nil {
-		return nil, err
+	for _, v := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
+		_ = os.Unsetenv(v)
+	}
+	if name == "" {
+		return nil, nil
 	}
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NOTIFY_SOCKET: %w", err)
 	}
-	return &Notifier{conn, watchdog}, nil
-}
-
-// watchdogTime returns the watchdog timeout, or 0 (sd_watchdog_enabled(3)).
-func watchdogTime() (time.Duration, error) {
-	usec := os.Getenv("WATCHDOG_USEC")
-	if pid := os.Getenv("WATCHDOG_PID"); usec == "" ||
-		pid != "" && pid != strconv.Itoa(os.Getpid()) {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(usec, 10, 52)
-	if err != nil || n == 0 {
-		return 0, fmt.Errorf("WATCHDOG_USEC %q is not a time", usec)
-	}
-	return time.Duration(n) * time.Microsecond, nil
+	return &Notifier{conn, time.Duration(usec) * time.Microsecond}, nil
 }
 
 // Ready reports that the service is ready, after the start or a reload.
