@@ -47,38 +47,9 @@ type kitRecord struct {
 }
 
 type askedProgram struct {
-	Name    string    `json:"name"` // with its version
-	Date    string    `json:"date"`
-	Answers decisions `json:"answers"`
-}
-
-// decisions is a digit for each question: 1 may be fetched, 0 not, - an error. As JSON it
-// takes two bits for each.
-type decisions string
-
-const digits = "-01"
-
-// MarshalJSON packs four decisions into a byte.
-func (d decisions) MarshalJSON() ([]byte, error) {
-	b := make([]byte, (len(d)+3)/4)
-	for i := range len(d) {
-		b[i/4] |= byte(strings.IndexByte(digits, d[i])+1) << (i % 4 * 2)
-	}
-	return json.Marshal(b)
-}
-
-// UnmarshalJSON is the inverse of MarshalJSON.
-func (d *decisions) UnmarshalJSON(data []byte) error {
-	var b []byte
-	err := json.Unmarshal(data, &b)
-	var text strings.Builder
-	for i := range 4 * len(b) {
-		if n := b[i/4] >> (i % 4 * 2) & 3; n > 0 {
-			text.WriteByte(digits[n-1])
-		}
-	}
-	*d = decisions(text.String())
-	return err
+	Name    string `json:"name"` // with its version
+	Date    string `json:"date"`
+	Answers string `json:"answers"` // a digit for each question: 1 may be fetched, 0 not, - an error
 }
 
 func main() {

@@ -125,8 +125,8 @@ func ask(command []string, all []question) (p askedProgram, err error) {
 	lines.Scan()
 	p.Name = lines.Text()
 	lines.Scan()
-	p.Answers = decisions(lines.Text())
-	if len(p.Answers) != len(all) || strings.Trim(lines.Text(), digits) != "" {
+	p.Answers = lines.Text()
+	if len(p.Answers) != len(all) || strings.Trim(p.Answers, "-01") != "" {
 		return p, errors.New("it does not answer every question")
 	}
 	return p, nil
