@@ -43,18 +43,27 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 		return true, false
 	case "~":
 		m.items("users", m.Users)
-		return false, false
 	case "%":
 		m.items("virtual hosts", m.Hosts)
-		return false, false
 	case "%FILES%":
 		m.listHere()
-		return false, false
 	case "":
 		m.add(Info(""))
-		return false, false
+	default:
+		if m.isDirective(line) {
+			break
+		}
+		if strings.ContainsFunc(line, isWordRune) && m.at().once("text"+line[:1]) {
+			m.problem(CodeText, "shown as text, since it has not the form of a directive: %.60q", line)
+		}
+		m.textOrItem(line)
 	}
-	directive := true
+	return false, false
+}
+
+// isDirective follows a line that is no stop or list, and reports whether it has the form that
+// its first byte wants.
+func (m *making) isDirective(line string) bool {
 	switch rest := line[1:]; line[0] {
 	case '#':
 		if !IsComment(line) {
@@ -66,23 +75,17 @@ func (m *making) mapLine(line string) (ended, listing bool) {
 		}
 		m.text(rest)
 	case '-':
-		directive = m.hideLine(rest)
+		return m.hideLine(rest)
 	case ':':
-		directive = m.typeRule(rest)
+		return m.typeRule(rest)
 	case '=':
-		directive = m.includeLine(rest)
+		return m.includeLine(rest)
 	case '*', '.', '~', '%':
-		directive = false
+		return false
 	default:
 		m.textOrItem(line)
 	}
-	if !directive {
-		if strings.ContainsFunc(line, isWordRune) && m.at().once("text"+line[:1]) {
-			m.problem(CodeText, "shown as text, since it has not the form of a directive: %.60q", line)
-		}
-		m.textOrItem(line)
-	}
-	return false, false
+	return true
 }
 
 // IsComment reports whether a line of a gophermap that begins with # is a comment. Lines

@@ -145,8 +145,7 @@ func (m *making) mapped() (bool, error) {
 		isProgram = isProgram || errors.Is(err, errProgram)
 	}
 	if name := selector.Join(m.dir, dcgiName); m.Run != nil && !isProgram {
-		if f, err := m.open(name); err == nil {
-			_ = f.Close()
+		if _, err := m.head(name, 0); err == nil {
 			if text, ok := m.run(name); ok {
 				m.follow(m.newSource(name, text))
 				return true, nil

@@ -56,19 +56,16 @@ func (r *Rules) compileUsage() *usageIndex {
 	x := &usageIndex{}
 	places := map[string]int{} // in x.stated, by path in normal form
 	var rules []readers.MatchRule
-	for _, g := range r.groups {
-		for _, rec := range f.lines.Members(g) {
-			if rec.Kind != readers.KindUsage {
-				continue
-			}
-			path, value := splitUsage(rec.Value)
-			stated, err := ParseUsage(value)
+	for _, g := range r.Groups() {
+		for _, u := range g.Usages {
+			stated, err := ParseUsage(u.Value)
 			if err != nil {
 				continue
 			}
 			for i := range stated {
-				stated[i].Line = int(rec.Line)
+				stated[i].Line = u.Line
 			}
+			path := u.Pattern
 			if path == "" {
 				x.general = x.general.Combine(stated)
 				continue
