@@ -85,6 +85,14 @@ func Printable(s string) string {
 	return string(b)
 }
 
+// Shorten cuts a text that is longer than most bytes, before a character, and marks the cut.
+func Shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}
+
 // Compare orders diagnostics: the worst first, then by file, line and code.
 func Compare(a, b Diagnostic) int {
 	return cmp.Or(

@@ -78,3 +78,11 @@ func FuzzPrintable(f *testing.F) {
 		}
 	})
 }
+
+func TestShorten(t *testing.T) {
+	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd...", "abcéd": "abc..."} {
+		if got := diag.Shorten(in, 4); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

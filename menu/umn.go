@@ -147,17 +147,12 @@ func (m *making) addMerged(names []listed, blocks []umnEntry) {
 	var list []merged
 	at := map[string]int{}
 	for _, it := range m.aside(func() { m.addNames(m.dir, names, '?') }) {
-		at[it.Selector] = len(list)
+		at[strings.TrimSuffix(it.Selector, "/")] = len(list)
 		list = append(list, merged{items: []Item{it}})
 	}
 	for _, e := range blocks {
-		i, listed := -1, false
-		if e.merges {
-			name := fold(m.dir, e.selector)
-			if i, listed = at[selector.Canonical(name, false)]; !listed {
-				i, listed = at[selector.Canonical(name, true)]
-			}
-		}
+		i, listed := at["/"+fold(m.dir, e.selector)]
+		listed = listed && e.merges
 		hides := e.typ == 'X' || e.typ == '-'
 		switch {
 		case !listed && hides:

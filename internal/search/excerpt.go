@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gophd/gophd/diag"
 )
 
 const (
@@ -82,9 +84,5 @@ func plain(line string, at int) string {
 		}
 		b.WriteRune(r)
 	}
-	line = strings.Join(strings.Fields(b.String()), " ")
-	if len(line) <= maxLine {
-		return line
-	}
-	return strings.ToValidUTF8(line[:maxLine], "") + "..."
+	return diag.Shorten(strings.Join(strings.Fields(b.String()), " "), maxLine)
 }

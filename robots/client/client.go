@@ -79,7 +79,7 @@ type Client struct {
 	// MaxBytes limits the memory of hosts and files; if zero, 64 MiB. Above it the client
 	// evicts the least recently used files, which it fetches again when they are needed,
 	// and then hosts. Hosts that must not be requested yet are kept even above the limit,
-	// each in less than 4 KiB.
+	// each in less than 4 KiB, or 16 KiB if its rates depend on the time of day.
 	MaxBytes int64
 
 	cache hostCache

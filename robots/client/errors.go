@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots"
 )
@@ -23,9 +24,9 @@ func insteadOf(f *robots.File) error {
 	case f.Size() == 0:
 		return fmt.Errorf("%w: %w", errEmpty, fs.ErrNotExist)
 	case strings.HasPrefix(text, "3"):
-		return &ErrorItem{truncate(text[1:], maxErrorText/2)}
+		return &ErrorItem{diag.Shorten(text[1:], maxErrorText/2)}
 	}
-	return fmt.Errorf("received %q: %w", truncate(text, 64), fs.ErrNotExist)
+	return fmt.Errorf("received %q: %w", diag.Shorten(text, 64), fs.ErrNotExist)
 }
 
 // An ErrorItem is a Gopher error item in place of a document. It matches
@@ -56,9 +57,9 @@ func bounded(err error) error {
 	if len(text) <= maxErrorText && !untrusted {
 		return err
 	}
-	b := &boundedError{text: truncate(text, maxErrorText)}
+	b := &boundedError{text: diag.Shorten(text, maxErrorText-len("..."))}
 	if untrusted {
-		b.cause = &tls.CertificateVerificationError{Err: errors.New(truncate(bad.Err.Error(),
+		b.cause = &tls.CertificateVerificationError{Err: errors.New(diag.Shorten(bad.Err.Error(),
 			maxErrorText))}
 	} else if status, ok := errors.AsType[*StatusError](err); ok {
 		b.cause = status
@@ -73,12 +74,3 @@ type boundedError struct {
 
 func (e *boundedError) Error() string { return e.text }
 func (e *boundedError) Unwrap() error { return e.cause }
-
-// truncate returns a text of at most n bytes.
-func truncate(s string, n int) string {
-	const mark = "…"
-	if len(s) <= n {
-		return s
-	}
-	return strings.Clone(strings.ToValidUTF8(s[:n-len(mark)], "")) + mark
-}

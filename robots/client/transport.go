@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gophd/gophd/diag"
 	"github.com/gophd/gophd/internal/ask"
 	"github.com/gophd/gophd/robots"
 	"github.com/gophd/gophd/robots/internal/dial"
@@ -26,12 +27,12 @@ type DeniedError struct {
 
 // Error names the rule. The URL and the rule are cut if they are long.
 func (e *DeniedError) Error() string {
-	url := truncate(e.URL, maxErrorText/2)
+	url := diag.Shorten(e.URL, maxErrorText/2)
 	if e.Decision.Rule.Line == 0 {
 		return fmt.Sprintf("%s: robots.txt denies it: %s", url, e.Decision.Reason)
 	}
 	return fmt.Sprintf("%s: robots.txt denies it: line %d, %q", url, e.Decision.Rule.Line,
-		truncate(e.Decision.Rule.Pattern, maxErrorText/16))
+		diag.Shorten(e.Decision.Rule.Pattern, maxErrorText/16))
 }
 
 // Is makes the error an ErrDenied.

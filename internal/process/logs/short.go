@@ -93,7 +93,7 @@ func sentence(msg string, f fields) string {
 	what := msg
 	switch msg {
 	case diag.EventRequest:
-		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), short(f.take("selector")),
+		what = fmt.Sprintf("%s %q, %s bytes, %s", f.take("remote"), diag.Shorten(f.take("selector"), maxShort),
 			f.take("bytes"), f.take("took"))
 		f.take("host")
 		if protocol := f.take("protocol"); protocol != "gopher" && protocol != "" {
@@ -131,7 +131,7 @@ func sentence(msg string, f fields) string {
 	var b strings.Builder
 	b.WriteString(where + what)
 	for _, one := range f {
-		fmt.Fprintf(&b, " %s=%s", one.key, short(one.value))
+		fmt.Fprintf(&b, " %s=%s", one.key, diag.Shorten(one.value, maxShort))
 	}
 	if failure != "" {
 		b.WriteString(": " + failure)
@@ -144,13 +144,6 @@ func sentence(msg string, f fields) string {
 
 // maxShort bounds values in short entries, in bytes.
 const maxShort = 60
-
-func short(s string) string {
-	if len(s) > maxShort {
-		return strings.ToValidUTF8(s[:maxShort], "") + "..."
-	}
-	return s
-}
 
 // fields holds the fields of an event in order.
 type fields []field

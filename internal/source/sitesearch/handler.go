@@ -179,10 +179,7 @@ func (s *Searcher) read(q *answer.Asked, plain string, dir bool) (text string,
 }
 
 func summary(query string, page int, r search.Results) string {
-	const shown = 60
-	if len(query) > shown {
-		query = strings.ToValidUTF8(query[:shown], "") + "..."
-	}
+	query = diag.Shorten(query, 60)
 	if !strings.Contains(query, `"`) {
 		query = `"` + query + `"`
 	}
