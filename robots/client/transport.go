@@ -28,11 +28,11 @@ type DeniedError struct {
 // Error names the rule. The URL and the rule are cut if they are long.
 func (e *DeniedError) Error() string {
 	url := diag.Shorten(e.URL, maxErrorText/2)
-	if e.Decision.Rule.Line == 0 {
-		return fmt.Sprintf("%s: robots.txt denies it: %s", url, e.Decision.Reason)
+	why := e.Decision.Reason.String()
+	if rule := e.Decision.Rule; rule.Line > 0 {
+		why = fmt.Sprintf("line %d, %q", rule.Line, diag.Shorten(rule.Pattern, maxErrorText/16))
 	}
-	return fmt.Sprintf("%s: robots.txt denies it: line %d, %q", url, e.Decision.Rule.Line,
-		diag.Shorten(e.Decision.Rule.Pattern, maxErrorText/16))
+	return url + ": robots.txt denies it: " + why
 }
 
 // Is makes the error an ErrDenied.
