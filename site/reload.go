@@ -353,6 +353,7 @@ func (s *Snapshot) about(scan *scanner) []policy.Report {
 	return slices.Concat(strays(s.Tree), s.shownElsewhere(), s.escaped(scan))
 }
 
+// told logs a reload, and the problems that it has found.
 func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	dirs := len(b.Dirs)
 	if b.All {
@@ -368,22 +369,9 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	s.log.Info(what, "all", b.All, "directories", dirs, "robots_bytes", len(next.Robots),
 		"reports", len(reports), "notices", notices, "changed", old == nil ||
 			string(old.Robots) != string(next.Robots), "took", time.Since(start))
-	s.report(next)
-}
 
-// serious returns the errors and warnings, and the number of notices.
-func serious(all []policy.Report) (list []diag.Diagnostic, notices int) {
-	for _, r := range all {
-		if r.Severity != diag.Notice {
-			list = append(list, r.Diagnostic)
-		}
-	}
-	return list, len(all) - len(list)
-}
-
-// report logs the compiler's errors and warnings, each once per code and line of an
-// annotation. (gophd robots check -v prints all of them.)
-func (s *Site) report(next *Snapshot) {
+	// Log what is wrong, each once per code and line of an annotation. (gophd robots check -v
+	// prints all of it.)
 	var refused []diag.Diagnostic
 	for _, link := range slices.Sorted(maps.Keys(next.refused)) {
 		refused = append(refused, diag.Diagnostic{
@@ -395,8 +383,17 @@ func (s *Site) report(next *Snapshot) {
 	}
 	s.problems.report(refused, maxReports, "links are not followed")
 	s.reportPrograms(next)
-	list, _ := serious(next.Reports)
-	s.problems.report(list, maxReports, "reports: gophd robots check lists them")
+	s.problems.report(reports, maxReports, "reports: gophd robots check lists them")
+}
+
+// serious returns the errors and warnings, and the number of notices.
+func serious(all []policy.Report) (list []diag.Diagnostic, notices int) {
+	for _, r := range all {
+		if r.Severity != diag.Notice {
+			list = append(list, r.Diagnostic)
+		}
+	}
+	return list, len(all) - len(list)
 }
 
 func (s *Site) reportPrograms(next *Snapshot) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"os"
 	"path"
 	"slices"
@@ -99,13 +98,10 @@ func (s *Site) lookTrees() error {
 	if len(next.fresh) == 0 && len(next.trees) == len(old.Trees) {
 		return nil
 	}
-	gone := slices.DeleteFunc(slices.Collect(maps.Keys(old.Trees)), func(name string) bool {
-		return next.trees[name] != nil
-	})
 	s.setTrees(next.trees)
 	s.events.Add(1)
-	for _, name := range append(next.fresh, gone...) {
-		if old.Trees[name] != nil && next.trees[name] != nil {
+	for _, name := range next.fresh {
+		if old.Trees[name] != nil {
 			s.watcher.Replaced(name)
 		}
 	}

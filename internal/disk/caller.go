@@ -154,5 +154,9 @@ func (c Caller) OpenTree(dir string) (*Tree, error) {
 
 // OpenRoot opens a directory as the root of a site.
 func (c Caller) OpenRoot(dir string) (*Root, error) {
-	return get(c, dir, func() (*Root, error) { return openAs(dir, openFiles) })
+	main, err := c.OpenTree(dir)
+	if err != nil {
+		return nil, err
+	}
+	return (&Root{Main: main}).With(nil), nil
 }

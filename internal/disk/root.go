@@ -28,14 +28,6 @@ type Root struct {
 	kids  map[string][]string // base names of trees, sorted, by the directory that they appear in
 }
 
-func openAs(dir string, open func(dir string) (files, error)) (*Root, error) {
-	main, err := openTreeAs(dir, open)
-	if err != nil {
-		return nil, err
-	}
-	return (&Root{Main: main}).With(nil), nil
-}
-
 // With returns a root with other trees besides its main one.
 func (r *Root) With(trees map[string]*Tree) *Root {
 	next := &Root{

@@ -63,17 +63,13 @@ type File interface {
 	io.Seeker
 }
 
-// openTreeAs opens a directory whose files open returns.
+// openTreeAs opens a directory, an absolute path, whose files open returns.
 func openTreeAs(dir string, open func(dir string) (files, error)) (*Tree, error) {
-	abs, err := filepath.Abs(dir)
+	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return nil, err
-	}
-	t := &Tree{Dir: abs, real: real, Owner: AnyOwner, remote: isRemote(abs)}
+	t := &Tree{Dir: dir, real: real, Owner: AnyOwner, remote: isRemote(dir)}
 	if t.files, err = open(real); err != nil {
 		return nil, err
 	}
