@@ -127,6 +127,7 @@ func (x *Index) remove(ctx context.Context, where string, args ...any) error {
 			return err
 		}
 		x.charge(r.top, -r.cost, -1)
+		x.batch.texts++
 	}
 	return nil
 }
