@@ -17,19 +17,20 @@ import (
 // lists or opens it, whatever name a link or a mount gives it there. Whoever opens such a
 // file calls Withhold, and again when another file has taken its name.
 
-// fileID identifies a file under all of its names.
-type fileID struct{ device, inode uint64 }
+// A FileID identifies a file or directory under all of its names.
+type FileID struct{ device, inode uint64 }
 
-func idOf(info fs.FileInfo) (id fileID) {
+// IDOf returns the FileID of a file.
+func IDOf(info fs.FileInfo) (id FileID) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		id = fileID{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
+		id = FileID{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
 	}
 	return id
 }
 
 // entryID identifies a name in a directory.
 type entryID struct {
-	dir  fileID
+	dir  FileID
 	base string
 }
 
@@ -40,7 +41,7 @@ var withheld struct {
 }
 
 type ownFiles struct {
-	names   map[fileID]string // by which they were opened
+	names   map[FileID]string // by which they were opened
 	entries map[entryID]bool  // those names
 	linked  bool              // one had more names than that when it was opened
 
@@ -87,7 +88,7 @@ func Withhold(name string, info fs.FileInfo) {
 	}
 	withheld.mu.Lock()
 	defer withheld.mu.Unlock()
-	id, old := idOf(info), withheld.now.Load()
+	id, old := IDOf(info), withheld.now.Load()
 	if old == nil {
 		old = &ownFiles{}
 	}
@@ -100,13 +101,13 @@ func Withhold(name string, info fs.FileInfo) {
 		linked:  old.linked || st.Nlink > 1,
 	}
 	if next.names == nil {
-		next.names = map[fileID]string{}
+		next.names = map[FileID]string{}
 	}
-	maps.DeleteFunc(next.names, func(_ fileID, other string) bool { return other == name })
+	maps.DeleteFunc(next.names, func(_ FileID, other string) bool { return other == name })
 	next.names[id] = name
 	for _, name := range next.names {
 		if dir, err := os.Stat(filepath.Dir(name)); err == nil {
-			next.entries[entryID{idOf(dir), filepath.Base(name)}] = true
+			next.entries[entryID{IDOf(dir), filepath.Base(name)}] = true
 		}
 	}
 	withheld.now.Store(next)
@@ -114,7 +115,7 @@ func Withhold(name string, info fs.FileInfo) {
 
 func isWithheld(s Revision) bool {
 	own := withheld.now.Load()
-	return own != nil && own.names[fileID{s.Device, s.Inode}] != ""
+	return own != nil && own.names[FileID{s.Device, s.Inode}] != ""
 }
 
 // served returns the entries of a directory that are no files of this process. Only if one of
@@ -124,7 +125,7 @@ func (h *Handle) served(entries []fs.DirEntry) []fs.DirEntry {
 	if own == nil {
 		return entries
 	}
-	dir := fileID{h.Revision.Device, h.Revision.Inode}
+	dir := FileID{h.Revision.Device, h.Revision.Inode}
 	linked := own.areLinked()
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		if !e.Type().IsRegular() {
@@ -137,6 +138,6 @@ func (h *Handle) served(entries []fs.DirEntry) []fs.DirEntry {
 			return false
 		}
 		info, err := e.Info()
-		return err == nil && own.names[idOf(info)] != ""
+		return err == nil && own.names[IDOf(info)] != ""
 	})
 }

@@ -52,8 +52,8 @@ func TestAnnotationsWithoutEvents(t *testing.T) {
 	m := newMirror(root)
 	run(t, w, m)
 	for i, name := range []string{"a/.robots", "b/c/.robots", "b/d/.robots", "a/.robots"} {
-		must(t, os.MkdirAll(filepath.Dir(below(root, name)), 0o755))
-		write(t, below(root, name), fmt.Sprint("more", i))
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		write(t, filepath.Join(root, name), fmt.Sprint("more", i))
 		treetest.Until(t, name, m.fresh)
 	}
 	if all := union(m.batches()[1:]); all.All || strings.Count(log.String(), "WARN") != 1 {
@@ -92,7 +92,7 @@ func stalling(root, dir string, stalled *sync.RWMutex) func() (*eventSource, err
 		s.add = func(name string) error {
 			one.Lock()
 			defer one.Unlock()
-			if name == below(root, dir) {
+			if name == filepath.Join(root, dir) {
 				stalled.RLock()
 				defer stalled.RUnlock()
 			}
@@ -134,7 +134,7 @@ func TestStalledDirectory(t *testing.T) {
 func TestNewerWatchStays(t *testing.T) {
 	t.Parallel()
 	root := makeTree(t, "p/a")
-	a := below(root, "p/a")
+	a := filepath.Join(root, "p/a")
 	w := &Watcher{Root: root, Poll: -1}
 	w.open = func() (*eventSource, error) {
 		s, err := patient()
@@ -151,8 +151,8 @@ func TestNewerWatchStays(t *testing.T) {
 	}
 	m := newMirror(root)
 	run(t, w, m)
-	must(t, os.Chmod(below(root, "p"), 0o700))
-	must(t, os.Rename(a, below(root, "b")))
+	must(t, os.Chmod(filepath.Join(root, "p"), 0o700))
+	must(t, os.Rename(a, filepath.Join(root, "b")))
 	must(t, os.Mkdir(a, 0o755))
 	treetest.Until(t, "both are watched", func() bool { return w.watched("p/a") && w.watched("b") })
 	write(t, filepath.Join(a, "f"), "1")
@@ -164,7 +164,7 @@ func TestNewerWatchStays(t *testing.T) {
 func TestGoneBeforeItsWatch(t *testing.T) {
 	t.Parallel()
 	root := makeTree(t, "a", "../out")
-	out := below(root, "../out/a")
+	out := filepath.Join(root, "../out/a")
 	w := &Watcher{Root: root, Poll: -1}
 	w.open = func() (*eventSource, error) {
 		s, err := patient()
@@ -181,11 +181,11 @@ func TestGoneBeforeItsWatch(t *testing.T) {
 	run(t, w, m)
 	reading.Lock()
 	write(t, filepath.Join(root, "f"), "1") // its events are told first
-	must(t, os.Rename(below(root, "a"), out))
+	must(t, os.Rename(filepath.Join(root, "a"), out))
 	must(t, os.Remove(out))
 	reading.Unlock()
 	treetest.Until(t, "it is not watched", func() bool { return !w.watched("a") })
-	must(t, os.Mkdir(below(root, "b"), 0o755))
+	must(t, os.Mkdir(filepath.Join(root, "b"), 0o755))
 	treetest.Until(t, "a change is found", func() bool { return w.watched("b") && m.fresh() })
 	if all := union(m.batches()[1:]); all.All {
 		t.Error("everything is read again for it")

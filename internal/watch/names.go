@@ -1,12 +1,10 @@
 package watch
 
 import (
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // names maps names to files, and files to their names.
@@ -39,23 +37,18 @@ func (n *names) all() map[string]string {
 
 // file returns the file that a name refers to.
 func (n *names) file(name string) string {
-	if len(n.trees) > 0 {
-		for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '/') {
-			if dir, ok := n.trees[name[:end]]; ok {
-				return filepath.Join(dir, filepath.FromSlash(name[end:]))
-			}
+	for end := len(name); end > 0; end = strings.LastIndexByte(name[:end], '/') {
+		if dir, ok := n.trees[name[:end]]; ok {
+			return filepath.Join(dir, filepath.FromSlash(name[end:]))
 		}
 	}
-	return below(n.root, name)
+	return filepath.Join(n.root, filepath.FromSlash(name))
 }
 
 // of returns the names of a file, none if it is in no tree.
 func (n *names) of(file string) (all []string) {
 	if rel, err := filepath.Rel(n.root, file); err == nil && filepath.IsLocal(rel) {
 		all = append(all, filepath.ToSlash(rel))
-	}
-	if len(n.dirs) == 0 {
-		return all
 	}
 	for end := len(file); end > 0; end = strings.LastIndexByte(file[:end], filepath.Separator) {
 		for _, name := range n.dirs[file[:end]] {
@@ -72,11 +65,6 @@ func (n *names) isTree(name string) bool {
 	return name == "." || n.trees[name] != ""
 }
 
-// below returns the file name of the slash path dir below root.
-func below(root, dir string) string {
-	return filepath.Join(root, filepath.FromSlash(dir))
-}
-
 // top returns the first element of a name: its owner has a share of
 // the watches, and of the time that changes may take.
 func top(name string) string {
@@ -84,19 +72,5 @@ func top(name string) string {
 	return first
 }
 
-// descend reports whether e is a directory that may be served, and so is
-// watched: not a hidden one, and no link to one.
-func descend(e fs.DirEntry) bool { return e.IsDir() && !hidden(e.Name()) }
-
 // hidden reports whether a directory with this base name is never served.
 func hidden(base string) bool { return strings.HasPrefix(base, ".") }
-
-// inode identifies a directory, whatever its name.
-type inode struct{ device, number uint64 }
-
-func inodeOf(info fs.FileInfo) inode {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return inode{uint64(st.Dev), uint64(st.Ino)} //nolint:unconvert // other types on other systems
-	}
-	return inode{}
-}

@@ -26,7 +26,7 @@ import (
 
 // known is the state of a directory at the last visit.
 type known struct {
-	id      inode
+	id      disk.FileID
 	mode    fs.FileMode
 	watched bool // guarded by Watcher.mu, as is what follows
 	listing
@@ -47,7 +47,7 @@ func (w *Watcher) visit(name string, found map[string]bool) (fresh []string) {
 	// below.
 	old := w.dirs[name]
 	d, err := w.enter(name, old)
-	if isSlow(err) {
+	if errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrSlow) { // a later visit finds out whether it hangs
 		w.slow[name]++
 		again := name
 		if old == nil && !w.trees().isTree(name) {
@@ -150,12 +150,6 @@ func isStalled(err error) bool {
 	return errors.Is(err, stall.Err) || errors.Is(err, stall.ErrStopped)
 }
 
-// isSlow reports whether err means that a file system has not responded yet. If it hangs, a later
-// visit finds that.
-func isSlow(err error) bool {
-	return errors.Is(err, stall.ErrLeft) || errors.Is(err, stall.ErrSlow)
-}
-
 // enter sets a watch on a directory, if it has none, and lists it.
 func (w *Watcher) enter(name string, old *known) (*known, error) {
 	info, err := w.stat(name)
@@ -165,7 +159,7 @@ func (w *Watcher) enter(name string, old *known) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &known{id: inodeOf(info), mode: info.Mode()}
+	d := &known{id: disk.IDOf(info), mode: info.Mode()}
 	if d.watched = old != nil && old.watched && old.id == d.id; !d.watched {
 		d.watched = w.watch(name, d.id)
 	}
@@ -174,7 +168,7 @@ func (w *Watcher) enter(name string, old *known) (*known, error) {
 }
 
 // watch sets a watch on a directory, and reports whether it could.
-func (w *Watcher) watch(name string, id inode) bool {
+func (w *Watcher) watch(name string, id disk.FileID) bool {
 	if w.src == nil || w.isPaused(name) {
 		return false
 	}
@@ -182,7 +176,7 @@ func (w *Watcher) watch(name string, id inode) bool {
 	// Remove the watch under another name: fsnotify would go on reporting that name.
 	file := w.trees().file(name)
 	if other, ok := w.byID[id]; ok && other != name && w.trees().file(other) != file {
-		if info, err := w.stat(other); err == nil && inodeOf(info) == id {
+		if info, err := w.stat(other); err == nil && disk.IDOf(info) == id {
 			return false // it has two names, as a bind mount has: rounds look at this one
 		}
 		w.forget(other)
@@ -219,7 +213,7 @@ func (w *Watcher) look(name string, d *known, patience stall.Patience) (listing,
 			l.steer, err = d.steer, nil // what is gone has another sign
 		default:
 			err = call.Named(name).Each(file, func(e fs.DirEntry) {
-				if descend(e) {
+				if e.IsDir() && !hidden(e.Name()) {
 					l.subs = append(l.subs, e.Name())
 				} else if steers(e.Name()) {
 					l.steer = append(l.steer, e.Name())

@@ -78,14 +78,14 @@ type Watcher struct {
 	remote map[string]bool      // whether trees, and what is mounted in them, are on remote file systems
 
 	// Of Run alone:
-	src     *eventSource         // nil without events
-	byID    map[inode]string     // the name under which a directory is watched
-	rests   map[string]time.Time // until when top-level directories may take no time
-	told    map[string]bool      // what was logged
-	retry   time.Time            // when to try again to get events, after the kernel refused
-	refused bool                 // it has refused
-	begun   bool                 // the first Batch was made
-	slow    map[string]int       // how often directories were left that did not respond at once
+	src     *eventSource           // nil without events
+	byID    map[disk.FileID]string // the name under which a directory is watched
+	rests   map[string]time.Time   // until when top-level directories may take no time
+	told    map[string]bool        // what was logged
+	retry   time.Time              // when to try again to get events, after the kernel refused
+	refused bool                   // it has refused
+	begun   bool                   // the first Batch was made
+	slow    map[string]int         // how often directories were left that did not respond at once
 }
 
 // Method is the method of finding changes.
@@ -142,7 +142,7 @@ func (w *Watcher) init() {
 	w.once.Do(func() {
 		w.wake, w.again = make(chan struct{}, 1), make(chan struct{}, 1)
 		w.dirty, w.left = map[string][]string{}, map[string]bool{}
-		w.dirs, w.byID = map[string]*known{}, map[inode]string{}
+		w.dirs, w.byID = map[string]*known{}, map[disk.FileID]string{}
 		w.events = map[string]int{}
 		w.paused = map[string]time.Time{}
 		w.rests = map[string]time.Time{}
