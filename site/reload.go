@@ -147,7 +147,11 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 		patience = stall.Brief
 	}
 	for {
-		scan := s.newScan(from)
+		scan := newScanner(from, s.conf, &s.scanned)
+		if s.capsules != nil {
+			scan.capsules = newScanner(from, s.conf, &s.scanned)
+			scan.capsules.of = ofGemini
+		}
 		if s.scan != nil && s.conf.Watch != WatchOff {
 			scan.reuse(s.scan, old.snap.Tree, again)
 		}
@@ -171,15 +175,6 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 
 // oftenSlow is the number of reloads after which one waits for slow directories.
 const oftenSlow = 8
-
-func (s *Site) newScan(from *disk.Root) *scanner {
-	scan := newScanner(from, s.conf, &s.scanned)
-	if s.capsules != nil {
-		scan.capsules = newScanner(from, s.conf, &s.scanned)
-		scan.capsules.of = ofGemini
-	}
-	return scan
-}
 
 // publish publishes what a scan has found, and compiles the policy unless it is the same. It
 // returns an error if robots.txt could not be proven.
@@ -365,7 +360,13 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	if old == nil {
 		what = diag.EventScanned
 	}
-	reports, notices := serious(next.Reports)
+	var reports []diag.Diagnostic // errors and warnings
+	for _, r := range next.Reports {
+		if r.Severity != diag.Notice {
+			reports = append(reports, r.Diagnostic)
+		}
+	}
+	notices := len(next.Reports) - len(reports)
 	s.log.Info(what, "all", b.All, "directories", dirs, "robots_bytes", len(next.Robots),
 		"reports", len(reports), "notices", notices, "changed", old == nil ||
 			string(old.Robots) != string(next.Robots), "took", time.Since(start))
@@ -384,16 +385,6 @@ func (s *Site) told(next, old *Snapshot, start time.Time, b watch.Batch) {
 	s.problems.report(refused, maxReports, "links are not followed")
 	s.reportPrograms(next)
 	s.problems.report(reports, maxReports, "reports: gophd robots check lists them")
-}
-
-// serious returns the errors and warnings, and the number of notices.
-func serious(all []policy.Report) (list []diag.Diagnostic, notices int) {
-	for _, r := range all {
-		if r.Severity != diag.Notice {
-			list = append(list, r.Diagnostic)
-		}
-	}
-	return list, len(all) - len(list)
 }
 
 func (s *Site) reportPrograms(next *Snapshot) {

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -178,7 +179,9 @@ func (s *Site) serve(change func(*served)) {
 	old := s.served.Load()
 	next := *old
 	if change(&next); s.capsules != nil && next.root != old.root {
-		next.capsules = capsuleRoot(next.root)
+		trees := maps.Clone(next.root.Trees)
+		maps.Copy(trees, capsuleTrees(next.root))
+		next.capsules = next.root.With(trees)
 	}
 	s.served.Store(&next)
 }

@@ -259,7 +259,7 @@ func (u *users) fromSkel(v *View, top string, d *Dir) bool {
 // The trees of Config.Capsules. In the disk.Root, the capsule of ann is the tree ".~ann", which
 // no client can request. Gemini and Spartan see another Root, in which it is "~ann":
 //
-//	.~ann → capsuleRoot: ~ann → View.OfCapsules
+//	.~ann → served.capsules: ~ann → View.OfCapsules
 //	      → scanner.capsules  → Snapshot.homes → Snapshot.capsules (merged with the main tree)
 //
 // The one policy is compiled from the annotations of both trees.
@@ -269,13 +269,6 @@ const (
 	ofGemini    = "gemini="
 	capsuleMark = behindDot + "~"
 )
-
-// capsuleRoot returns the Root that Gemini and Spartan see.
-func capsuleRoot(all *disk.Root) *disk.Root {
-	trees := maps.Clone(all.Trees)
-	maps.Copy(trees, capsuleTrees(all))
-	return all.With(trees)
-}
 
 // capsuleTrees returns the trees of Config.Capsules by the names of the users.
 func capsuleTrees(all *disk.Root) map[string]*disk.Tree {
@@ -297,7 +290,7 @@ func (v *View) OfCapsules() {
 }
 
 func (v *View) isCapsules() bool {
-	return v.root != nil && v.root == v.now.capsules
+	return v.root == v.now.capsules
 }
 
 // Now returns the Snapshot of the tree that the View shows, or nil before the first scan.
@@ -310,7 +303,7 @@ func (v *View) Snapshot() (*Snapshot, error) {
 }
 
 func (v *View) of(snap *Snapshot) *Snapshot {
-	if snap != nil && snap.capsules != nil && v.isCapsules() {
+	if snap != nil && v.isCapsules() {
 		return snap.capsules
 	}
 	return snap
@@ -362,7 +355,9 @@ func (s *Snapshot) asGemini() *Snapshot {
 	}
 	isHome := func(name string) bool { return child(s.homes.Tree, topName(name)) != nil }
 	c := *s
-	c.Tree = s.Tree.withHomes(s.homes.Tree)
+	c.Tree = s.Tree.without(s.homes.Tree)
+	c.Tree.Dirs = append(c.Tree.Dirs, s.homes.Tree.Dirs...)
+	slices.SortFunc(c.Tree.Dirs, func(a, b *Dir) int { return strings.Compare(a.Name, b.Name) })
 	c.aliases = inPlace(s.aliases, s.homes.aliases, isHome)
 	c.refused = inPlace(s.refused, s.homes.refused, isHome)
 	c.included = inPlace(s.included, s.homes.included, isHome)
@@ -383,14 +378,6 @@ func inPlace[V any](all, homes map[string]V, isHome func(string) bool) map[strin
 		}
 	}
 	return both
-}
-
-// withHomes returns a copy of the root in which top-level directories are replaced by homes.
-func (d *Dir) withHomes(homes *Dir) *Dir {
-	next := d.without(homes)
-	next.Dirs = append(next.Dirs, homes.Dirs...)
-	slices.SortFunc(next.Dirs, func(a, b *Dir) int { return strings.Compare(a.Name, b.Name) })
-	return next
 }
 
 // without returns a copy of the root without the directories that are homes.
