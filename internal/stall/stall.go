@@ -79,17 +79,16 @@ type Guard struct {
 	Log *slog.Logger
 
 	// Changed, if not nil, is called in its own goroutine one tick after an operation begins
-	// to hang (at most once a minute), and after a hanging one returns.
+	// to hang (at most once a minute), and after each hanging one returns.
 	Changed func()
 
-	mu      sync.Mutex
-	n       int           // pending operations
-	slow    names         // of those that have taken longer than a tick
-	hung    names         // of those that hang
-	told    time.Time     // of the last log line
-	since   time.Time     // when the first operation of hung began
-	telling bool          // a call of Changed is scheduled
-	quit    chan struct{} // closed by Stop
+	mu    sync.Mutex
+	n     int           // pending operations
+	slow  names         // of those that have taken longer than a tick
+	hung  names         // of those that hang
+	told  time.Time     // of the last log line
+	since time.Time     // when the first operation of hung began
+	quit  chan struct{} // closed by Stop
 }
 
 // An Op is a pending operation.
@@ -246,18 +245,11 @@ func (o *Op) Leave() {
 	g.tell()
 }
 
-// tell schedules a call of Changed.
+// tell schedules a call of Changed, one for each operation: who reads everything again does so once.
 func (g *Guard) tell() {
-	if g.telling || g.Changed == nil {
-		return
+	if g.Changed != nil {
+		time.AfterFunc(g.tick(), g.Changed)
 	}
-	g.telling = true
-	time.AfterFunc(g.tick(), func() {
-		g.mu.Lock()
-		g.telling = false
-		g.mu.Unlock()
-		g.Changed()
-	})
 }
 
 func (g *Guard) tick() time.Duration {
