@@ -141,12 +141,12 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	again := s.scan != nil && !b.All && old.root.Main == from.Main
 
 	// A directory that does not respond at once keeps its record and is read again soon, so that
-	// changes elsewhere do not wait for it. After many reloads it may be slow without hanging.
-	patience := stall.Hurried
-	if again && s.slow < oftenSlow {
-		patience = stall.Brief
-	}
-	for {
+	// changes elsewhere do not wait for it. After many attempts it may be slow without hanging.
+	for left := 0; ; left++ {
+		patience := stall.Hurried
+		if again && s.slow < oftenSlow && left < oftenSlow {
+			patience = stall.Brief
+		}
 		scan := newScanner(from, s.conf, &s.scanned)
 		if s.capsules != nil {
 			scan.capsules = newScanner(from, s.conf, &s.scanned)
@@ -173,7 +173,8 @@ func (s *Site) read(b watch.Batch, from *disk.Root) (*Dir, *scanner, error) {
 	}
 }
 
-// oftenSlow is the number of reloads after which one waits for slow directories.
+// oftenSlow is the number of reloads, and of attempts in one, after which one waits for slow
+// directories.
 const oftenSlow = 8
 
 // publish publishes what a scan has found, and compiles the policy unless it is the same. It

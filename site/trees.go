@@ -108,9 +108,10 @@ func (s *Site) lookTrees() error {
 	return nil
 }
 
-// findTrees finds the current trees. If one does not respond, it starts over without it.
+// findTrees finds the current trees. If one does not respond, it starts over without it. If it
+// must not wait, it gives up when many do not.
 func (s *Site) findTrees(old *disk.Root, patience stall.Patience) (next *foundTrees, err error) {
-	for {
+	for left := 0; left < oftenSlow || patience != stall.Brief; left++ {
 		next, err = stall.Try(s.guard, patience, func(a *stall.Attempt) (*foundTrees, error) {
 			call := disk.Within(a)
 			f := &foundTrees{
@@ -129,9 +130,10 @@ func (s *Site) findTrees(old *disk.Root, patience stall.Patience) (next *foundTr
 			return f, nil
 		})
 		if !errors.Is(err, stall.ErrLeft) {
-			return next, err
+			break
 		}
 	}
+	return next, err
 }
 
 // mount finds the tree of a mount.

@@ -48,7 +48,7 @@ const (
 	ticks = 20
 
 	maxOps    = 4096        // a Go program may not have more than 10,000 threads
-	maxShare  = 19          // slow names that shorten a Brief tick
+	maxShare  = 9           // slow names that shorten a Brief tick
 	maxInDir  = 4           // hanging names after which the whole directory counts as hanging
 	tellEvery = time.Minute // between two log lines
 )
@@ -63,7 +63,8 @@ const (
 	// a tree with many hanging names finishes.
 	Hurried
 	// Brief is one tick, for results that the caller can omit or request later; a share of it
-	// while operations on other names are slow, so that hundreds of hanging names take seconds.
+	// while operations on other names are slow, so that hundreds of hanging names
+	// are left sooner.
 	// The operation still counts as hanging only after the timeout.
 	Brief
 )
