@@ -89,8 +89,8 @@ func (h *Host) ClosedPath(sel, escaped string) bool {
 func (q *Asked) closedName() bool {
 	sel := q.Request.Selector
 	name, dir, err := selector.Path(sel)
-	isMade := slices.ContainsFunc(q.Host.beside, func(s Source) bool { return s.Answers("/" + sel) })
-	if err != nil || dir || strings.HasPrefix(sel, "/") || !isMade {
+	if err != nil || dir || strings.HasPrefix(sel, "/") ||
+		!slices.ContainsFunc(q.Host.beside, func(s Source) bool { return s.Answers("/" + sel) }) {
 		return false
 	}
 	_, err = q.Host.Site.Snapshot(q.Context()) // waits for the first scan
