@@ -77,6 +77,15 @@ type Block struct {
 	Drawn bool
 }
 
+// Filled returns the number of lines without the empty ones at the end, at least 1.
+func (b Block) Filled() int {
+	n := len(b.Items)
+	for n > 1 && isEmptyLine(b.Items[n-1]) {
+		n--
+	}
+	return n
+}
+
 // Blocks splits a menu at empty lines. A block is Drawn if a line begins with a blank or
 // with the side of a box, or has two blanks in a row that do not end a sentence; prose is
 // not. Adjacent Drawn blocks are merged.

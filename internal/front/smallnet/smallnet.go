@@ -207,7 +207,8 @@ func lineLength(head []byte, most int) int {
 	return 0
 }
 
-// mediaType returns the media type of an answer, with the language of the host.
+// mediaType returns the media type of an answer, with the language of the host, unless a
+// program has named another.
 func mediaType(h *answer.Host, a *answer.Value) string {
 	kind, markup := a.MediaType(), answer.Markup(a.Selector)
 	switch {
@@ -216,7 +217,7 @@ func mediaType(h *answer.Host, a *answer.Value) string {
 	case a.Type == menu.TypeText && markup != "":
 		kind = a.Labelled(markup + utf8Label)
 	}
-	if h.Lang != "" && strings.HasPrefix(kind, "text/") {
+	if h.Lang != "" && strings.HasPrefix(kind, "text/") && !strings.Contains(kind, "; lang=") {
 		kind += "; lang=" + h.Lang
 	}
 	return kind
@@ -264,13 +265,9 @@ func drawBlock(b *bytes.Buffer, q *answer.Asked, block answer.Block, question st
 			pre = on
 		}
 	}
-	last := len(block.Items) - 1
-	for last > 0 && answer.IsInfo(block.Items[last]) &&
-		strings.TrimSpace(block.Items[last].Label) == "" {
-		last--
-	}
+	filled := block.Filled()
 	for i, it := range block.Items {
-		if i > last {
+		if i >= filled {
 			fence(false)
 		}
 		label := oneLine(it.Text())

@@ -132,6 +132,19 @@ func TestRobotsIsQuick(t *testing.T) {
 	}
 }
 
+// TestLanguage: texts have the language of the host, unless a program names another.
+func TestLanguage(t *testing.T) {
+	h := &answer.Host{HostOptions: answer.HostOptions{Lang: "en"}}
+	for media, want := range map[string]string{"": "text/plain; charset=utf-8; lang=en",
+		"text/gemini": "text/gemini; lang=en", "text/gemini; lang=de": "text/gemini; lang=de",
+		"image/png": "image/png"} {
+		a := &answer.Value{Class: answer.File, Type: menu.TypeText, Selector: "/a.txt", Media: media}
+		if got := mediaType(h, a); got != want {
+			t.Errorf("%q: %q, want %q", media, got, want)
+		}
+	}
+}
+
 // start serves the tree with a protocol, and returns a function that sends a request.
 func start(t *testing.T, protocol func(*Protocols) *server.Protocol) func(request string) string {
 	t.Helper()

@@ -66,8 +66,6 @@ type icon struct{ ID, Name, Path string }
 // finish moves the output of a pageWriter into the page.
 func (p *page) finish(w *pageWriter) {
 	p.Main = template.HTML(w.String())
-	for _, name := range slices.Sorted(maps.Keys(w.icons)) {
-		p.Icons = append(p.Icons, w.icons[name])
-	}
+	p.Icons = w.icons
 	p.Colors = template.CSS(strings.Join(slices.Sorted(maps.Keys(w.colors)), ""))
 }

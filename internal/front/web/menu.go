@@ -29,15 +29,11 @@ func (p *page) menu(w *pageWriter, q *answer.Asked, items []menu.Item) {
 			p.plain(w, q, b.Items, "")
 			continue
 		}
-		n := len(b.Items)
-		for n > 1 && answer.IsInfo(b.Items[n-1]) && strings.TrimSpace(b.Items[n-1].Label) == "" {
-			n--
-		}
 		w.block("pre", preOf(true, isArt(b.Items),
 			slices.ContainsFunc(b.Items, func(it menu.Item) bool {
 				return extendedColors.MatchString(it.Label)
 			})))
-		for _, it := range b.Items[:n] {
+		for _, it := range b.Items[:b.Filled()] {
 			p.drawnLine(w, q, it)
 		}
 		w.WriteString("</pre>\n")

@@ -42,7 +42,7 @@ type page struct {
 	own func(*url.URL) bool // reports whether a URL of Gemini leads to the site
 
 	Main    template.HTML
-	Icons   []*icon      // that it uses
+	Icons   map[string]*icon
 	Colors  template.CSS // the rules for those of its colors that the look does not have
 	Raw     template.URL // of the file itself
 	Start   bool         // it links the start page
@@ -127,8 +127,15 @@ func (v *Pages) failed(w http.ResponseWriter, r *http.Request, err error) {
 	p := page{
 		Style:  looks[v.Theme],
 		Search: v.Search,
-		Title:  faultTitle(r, err),
 		Site:   opening(r).Host,
+	}
+	if server.KindOf(err) == server.NotFound {
+		const most = 80
+		at := []rune(answer.StripEscapes(readable([]byte(r.URL.Path))))
+		if len(at) > most {
+			at = append(at[:most], []rune("...")...)
+		}
+		p.Title = "There is nothing at " + string(at)
 	}
 	f := variant{gzip: takesGzip(r)}
 	if root := v.Host.Kept(ask(r, "/", ""), v.format(f)); root != nil {
@@ -149,26 +156,6 @@ func fault(w http.ResponseWriter, status int, p page, err error) {
 func failed(w http.ResponseWriter, err error, p page) {
 	p.Title = cmp.Or(p.Title, server.ErrorMessage(err))
 	fault(w, statusOf(err), p, err)
-}
-
-// faultTitle returns the title of an error's page.
-func faultTitle(r *http.Request, err error) string {
-	switch server.KindOf(err) {
-	case server.NotFound:
-		const most = 80
-		at := []rune(answer.StripEscapes(readable([]byte(r.URL.Path))))
-		if len(at) > most {
-			at = append(at[:most], []rune("...")...)
-		}
-		return "There is nothing at " + string(at)
-	case server.Busy:
-		return "The server is busy: please try again in a moment"
-	case server.TooMany:
-		return "Too many requests: please wait a moment"
-	case server.Internal:
-		return "Internal error; see the server's log"
-	}
-	return server.ErrorMessage(err)
 }
 
 // statusOf returns the HTTP status of an error.

@@ -249,8 +249,6 @@ func isShown(a *answer.Value) bool {
 
 // draw returns an answer in a variant.
 func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, err error) {
-	drawn := *a
-	drawn.Drawn, drawn.Resource = true, nil
 	head := http.Header{}
 	if f.shows(a) {
 		p, failed := v.page(q, a, f)
@@ -262,16 +260,14 @@ func (v *Pages) draw(q *answer.Asked, a *answer.Value, f variant) (body []byte, 
 	} else if body, err = q.File(a); err != nil {
 		return nil, err
 	}
-	drawn.Charset = a.Charset
 	if f.gzip {
 		if small := compressed(body); small != nil {
 			body = small
 			head.Set("Content-Encoding", "gzip")
 		}
 	}
-	drawn.Body = body
-	v.head(head, &drawn, f)
-	a.Head = head
+	a.Body, a.Drawn, a.Head = body, true, head
+	v.head(head, a, f)
 	return body, nil
 }
 

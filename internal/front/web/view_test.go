@@ -241,7 +241,7 @@ func TestFaults(t *testing.T) {
 		"/%1b%5b31m%3Cb%3E":            {"This is no path", "!<b>", "Start page"},
 		"/%3Cb%3E":                     {"There is nothing at /&lt;b&gt;"},
 		"/" + strings.Repeat("x", 500): {"There is nothing at /" + strings.Repeat("x", 79) + "..."},
-		"/busy":                        {"The server is busy", "The site"},
+		"/busy":                        {"Server busy", "The site"},
 	} {
 		res, page := s.get(path)
 		s.holds(path, page, want...)

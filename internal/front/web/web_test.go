@@ -248,7 +248,7 @@ func TestPages(t *testing.T) {
 		"/robots.txt":           {200, plainText, "Disallow"},
 		"/ask?q=a+b":            {200, htmlText, "asked a b"},
 		"/nowhere":              {404, htmlText, "<h1>There is nothing at /"},
-		"/busy":                 {503, htmlText, "The server is busy"},
+		"/busy":                 {503, htmlText, "Server busy"},
 		"/.robots":              {404, htmlText, "<h1>There is nothing at /"},
 		"/gophermap":            {404, htmlText, "<h1>There is nothing at /"},
 		"/a.txt/":               {404, htmlText, "<h1>There is nothing at /"},
