@@ -225,8 +225,7 @@ func isText(a *answer.Value) bool {
 	kind := mediaType(a)
 	return (strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "xml") ||
 		a.Type == menu.TypeText) &&
-		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText &&
-		!selector.IsRobots(a.Selector)
+		max(a.Size, int64(len(a.Body))) > smallText && a.Size <= maxText
 }
 
 // shows reports whether an answer is shown in a page.
@@ -240,7 +239,7 @@ func isShown(a *answer.Value) bool {
 	kind, _, _ := strings.Cut(mediaType(a), "/")
 	switch {
 	case kind == "text", name != "" && a.Type == menu.TypeText:
-		return a.Size <= maxText && !selector.IsRobots(a.Selector)
+		return a.Size <= maxText
 	case kind == "image", kind == "audio", kind == "video":
 		return name != ""
 	}
