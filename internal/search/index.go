@@ -21,7 +21,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
+	"time"
 )
 
 var (
@@ -67,14 +69,17 @@ type IndexStats struct {
 // A batch is the open transaction.
 type batch struct {
 	begun bool
-	texts int // added and removed
-	bytes int // of those added
+	texts int
+	bytes int
+	took  time.Duration
 }
 
-// A batch is due when it reaches one of these bounds: searches wait for its commit.
+// A batch is due when it reaches one of these bounds. batchTime is processor time, where the
+// system reports it, since on a busy machine small batches would cost more in total.
 const (
 	batchTexts = 100
-	batchBytes = 256 << 10
+	batchBytes = 1 << 20
+	batchTime  = 20 * time.Millisecond
 )
 
 // schema creates the tables. A change of the stored data must raise the version; an index of
@@ -316,14 +321,17 @@ func (x *Index) Stats() IndexStats {
 func (x *Index) Due() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.batch.texts >= batchTexts || x.batch.bytes >= batchBytes
+	b := x.batch
+	return b.texts >= batchTexts || b.bytes >= batchBytes || b.took >= batchTime
 }
 
 // change calls f, which changes the index, within the batch.
 func (x *Index) change(f func(ctx context.Context) error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	ctx := context.Background()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ctx, worked := context.Background(), threadClock()
 	if !x.batch.begun {
 		if err := x.exec(ctx, "BEGIN"); err != nil {
 			return x.failed(err)
@@ -331,6 +339,7 @@ func (x *Index) change(f func(ctx context.Context) error) error {
 		x.batch.begun = true
 	}
 	err := f(ctx)
+	x.batch.took += worked()
 	if err != nil && !errors.Is(err, ErrFull) {
 		err = x.failed(err)
 	}

@@ -127,7 +127,6 @@ func (x *Index) remove(ctx context.Context, where string, args ...any) error {
 			return err
 		}
 		x.charge(r.top, -r.cost, -1)
-		x.batch.texts++
 	}
 	return nil
 }
