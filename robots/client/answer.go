@@ -97,9 +97,10 @@ func FromResponse(robot robots.Robot, status int, header http.Header, body io.Re
 
 // NotModified returns the same rules as of now, with the same Pace. It is for robots with
 // an HTTP client of their own, whose conditional request (If-None-Match,
-// If-Modified-Since) was answered 304, with this header.
+// If-Modified-Since) was answered 304, with this header. Without Cache-Control they are good
+// for as long as before.
 func (a *HostRules) NotModified(header http.Header) *HostRules {
-	valid := validity{}.after(header)
+	valid := validity{Good: a.Until.Sub(a.Fetched)}.after(header)
 	a.Pace.heed(false, valid.retry)
 	now := *a
 	now.Fetched = time.Now()

@@ -208,6 +208,9 @@ func TestFreshness(t *testing.T) {
 			if got := time.Until(b.Until); got != test.good {
 				t.Errorf("%+v: FromResponse: good for %v", test, got)
 			}
+			if again := b.NotModified(nil); test.status == 200 && time.Until(again.Until) != test.good {
+				t.Errorf("%+v: NotModified: good until %v", test, again.Until)
+			}
 			c := Client{Fetcher: &f}
 			var a *HostRules
 			for i, pause := range []time.Duration{0, test.good - 1, 1, test.good} {
