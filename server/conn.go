@@ -45,15 +45,6 @@ type conn struct {
 	cancel atomic.Pointer[context.CancelFunc] // ends the request's context
 }
 
-func (s *Server) newConn(c net.Conn) *conn {
-	return &conn{
-		socket:   &socket{Conn: c},
-		accepted: time.Now(),
-		remote:   addrPort(c.RemoteAddr()),
-		local:    addrPort(c.LocalAddr()),
-	}
-}
-
 // stream returns the connection for requests and replies: TLS, or the plain one.
 func (c *conn) stream() net.Conn {
 	if c.tls != nil {
@@ -116,11 +107,9 @@ func reset(c net.Conn) {
 	}
 }
 
-// halfCloser is implemented by connections of TCP, Unix sockets and TLS.
-type halfCloser interface{ CloseWrite() error }
-
+// closeWrite shuts down the sending side of a connection of TCP, Unix sockets or TLS.
 func closeWrite(c net.Conn) error {
-	if half, ok := c.(halfCloser); ok {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return errors.ErrUnsupported
@@ -152,7 +141,7 @@ func (r *run) acceptAll(l net.Listener) error {
 		c, err := l.Accept()
 		if err == nil {
 			r.accepted.Add(1)
-			r.begin(r.newConn(c))
+			r.begin(c)
 			continue
 		}
 		wait, err := r.acceptFailed(err)
@@ -182,7 +171,13 @@ func (r *run) acceptFailed(err error) (wait time.Duration, failed error) {
 }
 
 // begin starts a goroutine that serves a connection or turns it away.
-func (r *run) begin(c *conn) {
+func (r *run) begin(accepted net.Conn) {
+	c := &conn{
+		socket:   &socket{Conn: accepted},
+		accepted: time.Now(),
+		remote:   addrPort(accepted.RemoteAddr()),
+		local:    addrPort(accepted.LocalAddr()),
+	}
 	why := r.admit(c, reading)
 	r.conns.Go(func() {
 		defer c.release()

@@ -21,7 +21,6 @@ import (
 	"io"
 	"math"
 	"net"
-	"net/netip"
 	"os"
 	"runtime"
 	"slices"
@@ -83,8 +82,7 @@ type loop struct {
 	file   *os.File // the epoll instance, which the runtime's poller waits for
 	raw    syscall.RawConn
 	epoll  int
-	local  netip.AddrPort // of all connections; invalid if the listener has a wildcard address
-	shared bool           // a SharedListener
+	shared bool // a SharedListener
 
 	fail context.CancelCauseFunc // ends Serve
 
@@ -128,9 +126,6 @@ func (r *run) serveListener(l net.Listener) error {
 		return fmt.Errorf("making the event loop: %w", err)
 	}
 	r.shed = lp.shed
-	if local := addrPort(tcp.Addr()); !local.Addr().IsUnspecified() {
-		lp.local = local
-	}
 	context.AfterFunc(r.hard, lp.close)
 	if r.soft.Err() != nil {
 		lp.stop() // and nothing is accepted before
@@ -161,14 +156,10 @@ func (l *loop) start(tcp *net.TCPListener) (err error) {
 		poll.Close(l.fd)
 		return err
 	}
-	err = unix.SetNonblock(l.epoll, true) // so that os.NewFile hands it to the runtime's poller
+	_ = unix.SetNonblock(l.epoll, true) // so that os.NewFile hands it to the runtime's poller
 	l.file = os.NewFile(uintptr(l.epoll), "epoll")
-	if err == nil {
-		l.raw, err = l.file.SyscallConn()
-	}
-	if err == nil {
-		err = l.control(unix.EPOLL_CTL_ADD, l.fd, unix.EPOLLIN|unix.EPOLLET)
-	}
+	l.raw, _ = l.file.SyscallConn() // fails only for a nil *os.File
+	err = l.control(unix.EPOLL_CTL_ADD, l.fd, unix.EPOLLIN|unix.EPOLLET)
 	if err != nil {
 		_ = l.file.Close()
 		poll.Close(l.fd)
@@ -503,7 +494,6 @@ func (w *worker) accept(most int) error {
 		w.ready = append(w.ready, &conn{
 			polled:   polled{loop: w.loop, fd: fd},
 			accepted: time.Now(),
-			local:    w.local,
 			remote:   remote,
 		})
 	}

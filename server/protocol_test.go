@@ -64,7 +64,7 @@ func TestProtocol(t *testing.T) {
 				c = tls.Client(c, client)
 			}
 			send(c, request)
-			must(t, c.(halfCloser).CloseWrite())
+			must(t, closeWrite(c))
 			got, err := io.ReadAll(c)
 			_ = c.Close()
 			if string(got) != want || err != nil {

@@ -227,7 +227,7 @@ func (s *Server) ServeProtocol(ctx context.Context, l net.Listener, p *Protocol)
 // returned. When ctx ends, it aborts the connection.
 func (s *Server) ServeConn(ctx context.Context, c net.Conn) {
 	run := s.newRun(ctx, ctx, nil)
-	run.begin(s.newConn(c))
+	run.begin(c)
 	select {
 	case <-run.allEnded():
 	case <-run.stuck:

@@ -109,9 +109,7 @@ func (d *daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.openStats()
-	if len(d.observers) > 0 {
-		d.srv.Observer = d.observers
-	}
+	d.srv.Observer = d.observers
 	return d.enterSandbox()
 }
 
@@ -200,7 +198,6 @@ type daemon struct {
 	checking  bool           // for gophd check-config: nothing is served
 	access    *accesslog.Log // nil: none
 	stats     *status.Stats  // nil: off
-	page      *status.Page   // nil: off
 	metrics   net.Listener   // nil: none for Prometheus
 	observers observers
 	ports     map[string]int     // in links, by URL scheme

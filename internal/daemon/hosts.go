@@ -158,17 +158,14 @@ func (d *daemon) portOf(name string) (port int) {
 // its own listener, if it has one.
 func (d *daemon) hostItems() (items []menu.Item) {
 	for _, h := range d.conf.hosts {
-		it := menu.Item{
+		name := cmp.Or(h.name, d.srv.Host)
+		items = append(items, menu.Item{
 			Type:     menu.TypeMenu,
-			Label:    h.name,
+			Label:    name,
 			Selector: "/",
-			Host:     h.name,
-		}
-		if h.name == "" {
-			it.Label, it.Host = d.srv.Host, d.srv.Host
-		}
-		it.Port = d.portOf(h.name)
-		items = append(items, it)
+			Host:     name,
+			Port:     d.portOf(h.name),
+		})
 	}
 	return items
 }

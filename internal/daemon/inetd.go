@@ -104,13 +104,8 @@ func pollable(f *os.File) (*os.File, error) {
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return f, err
 	}
-	fd, err := syscall.Dup(int(f.Fd()))
-	if err != nil {
-		return nil, os.NewSyscallError("dup", err)
-	}
-	syscall.CloseOnExec(fd)
-	if err := syscall.SetNonblock(fd, true); err != nil {
+	if err := syscall.SetNonblock(int(f.Fd()), true); err != nil {
 		return nil, os.NewSyscallError("fcntl", err)
 	}
-	return os.NewFile(uintptr(fd), f.Name()), nil
+	return os.NewFile(f.Fd(), f.Name()), nil
 }

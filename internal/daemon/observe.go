@@ -78,13 +78,13 @@ func (d *daemon) openStats() {
 	}
 	d.observers = append(d.observers, d.stats)
 	if len(d.conf.Status) > 0 {
-		d.page = &status.Page{
+		page := &status.Page{
 			Stats:  d.stats,
 			Allow:  d.conf.Status,
 			ShowIP: d.conf.LogIPs.Name,
 		}
 		first := d.conf.hosts[0].front.Host
-		first.Before = append([]answer.Source{d.page}, first.Before...)
+		first.Before = append([]answer.Source{page}, first.Before...)
 	}
 }
 
