@@ -84,9 +84,6 @@ func newSite(conf Config) *Site {
 func FS(fsys fs.FS, conf Config) *Site {
 	conf.Files = true
 	conf.Runs = nil
-	conf.Mounts = nil
-	conf.Users = ""
-	conf.Capsules = ""
 	s := newSite(conf)
 	s.served.Store(&served{root: disk.FS(fsys)})
 	return s
@@ -111,9 +108,6 @@ func (s *Site) openTrees(r *disk.Root) (err error) {
 			}
 			s.capsules.before = behindDot
 		}
-	}
-	if len(s.conf.Mounts) == 0 && s.users == nil {
-		return nil
 	}
 	if err := s.checkMounts(r.Main.Dir); err != nil {
 		return err

@@ -62,8 +62,8 @@ func (s *Site) Run(ctx context.Context) error {
 	}
 }
 
-// tidyAfter is how long after the last change freed memory is returned to the system. A few
-// changes of a large tree leave as much garbage as the tree takes.
+// tidyAfter is how long after the last change freed memory is returned to the system. A full scan,
+// or a few changes of a large tree, leave as much garbage as the tree takes.
 const tidyAfter = 5 * time.Second
 
 // lastWait is how long Run waits at the end for a file system that does not respond.
@@ -93,9 +93,7 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	if s.tidy != nil {
 		s.tidy.Stop()
 	}
-	if s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory); b.All {
-		debug.FreeOSMemory() // a full scan leaves as much garbage as the tree takes
-	}
+	s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
 	return err
 }
 
@@ -223,10 +221,10 @@ func (s *Snapshot) judgeAs(old *Snapshot) {
 func (s *Site) exchange(next *Snapshot, of *disk.Root) {
 	s.serve(func(now *served) {
 		old := cmp.Or(now.snap, &Snapshot{})
-		programs := !old.samePrograms(next) // a cached reply may contain the source of one
 		other := now.root.Main != of.Main
 		switch {
-		case programs, other, !bytes.Equal(old.Robots, next.Robots), !old.sameNames(next):
+		case other, !bytes.Equal(old.Robots, next.Robots), !old.sameNames(next),
+			!old.samePrograms(next): // a cached reply may contain the source of one
 			now.changed(ofRules)
 		case old.Compiled != next.Compiled:
 			now.changed(ofTree)

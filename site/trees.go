@@ -82,9 +82,6 @@ type foundTrees struct {
 // A mount whose path is gone keeps its old directory until there is a new one, like the root.
 // A tree that does not respond stays.
 func (s *Site) lookTrees() error {
-	if len(s.conf.Mounts) == 0 && s.users == nil {
-		return nil
-	}
 	old := s.served.Load().root
 	next, err := s.findTrees(old, stall.Brief) // the next look is in a second
 	if err != nil {

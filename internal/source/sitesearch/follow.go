@@ -11,6 +11,7 @@
 package sitesearch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,16 +92,12 @@ const again = time.Minute
 // Open opens the index. With a SearchDir it must be called before the process drops its
 // privileges.
 func (s *Searcher) Open(ctx context.Context) (err error) {
-	memory := s.Memory
-	if memory <= 0 {
-		memory = DefaultMemory
-	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	s.changed = make(chan struct{}, 1)
 	s.dirty, s.away = map[string][]string{}, map[string]bool{}
-	s.index, err = search.Open(ctx, s.SearchDir, memory)
+	s.index, err = search.Open(ctx, s.SearchDir, cmp.Or(s.Memory, DefaultMemory))
 	return err
 }
 
