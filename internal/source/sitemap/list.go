@@ -112,7 +112,13 @@ type policy struct {
 
 var seed = maphash.MakeSeed()
 
-func policyOf(snap *site.Snapshot) *policy {
+// policyOf returns the policy of a Snapshot.
+func (s *Sitemaps) policyOf(snap *site.Snapshot) *policy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.policy != nil && s.policy.snap == snap {
+		return s.policy
+	}
 	p := &policy{
 		snap:  snap,
 		below: map[string]uint64{},
@@ -126,6 +132,7 @@ func policyOf(snap *site.Snapshot) *policy {
 			p.names[rule.Prefix] += number
 		}
 	}
+	s.policy = p
 	return p
 }
 

@@ -157,16 +157,6 @@ func (l *list) isOutdated(policy uint64) bool {
 	return age >= maxAge || l.policy != policy && age >= busyShare*l.took
 }
 
-// policyOf returns the policy of a Snapshot.
-func (s *Sitemaps) policyOf(snap *site.Snapshot) *policy {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.policy == nil || s.policy.snap != snap {
-		s.policy = policyOf(snap)
-	}
-	return s.policy
-}
-
 // recent returns the newest changes in all lists that robots may still fetch.
 func recent(snap *site.Snapshot, lists []topList) []entry {
 	var all []entry
