@@ -21,45 +21,26 @@ const (
 // runEdits measures how long an edit takes to the wire on a host of users who have
 // an annotation each, while 50 of them edit: in one moment, or whenever they like
 // within a second.
-func runEdits(gophd string, users int) error {
+func runEdits(gophd string, users int) {
 	dir, err := os.MkdirTemp("", "gophd-edits-")
-	if err != nil {
-		return err
-	}
+	must(err)
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := os.WriteFile(filepath.Join(dir, "hot.txt"), text(1024), 0o644); err != nil {
-		return err
-	}
+	write(filepath.Join(dir, "hot.txt"), text(1024))
 	for u := range users {
 		home := filepath.Join(dir, homeOf(u))
-		if err := os.MkdirAll(filepath.Join(home, "private"), 0o755); err != nil {
-			return err
-		}
-		for name, text := range map[string]string{"about.txt": "hello\n",
-			"private/diary.txt": "dear\n", ".robots": "Disallow: /private/\n"} {
-			if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil {
-				return err
-			}
-		}
+		write(filepath.Join(home, "about.txt"), []byte("hello\n"))
+		write(filepath.Join(home, "private/diary.txt"), []byte("dear\n"))
+		write(filepath.Join(home, ".robots"), []byte("Disallow: /private/\n"))
 	}
-	s, err := start(func(port string) []string { return largeArgs(gophd, dir, port) })
-	if err != nil {
-		return err
-	}
+	s := start(gophd, dir)
 	defer s.stop()
-	if _, err := fetch(s.addr, "robots.txt"); err != nil { // which is there after the scan
-		return err
-	}
+	s.fetch("robots.txt") // which is there after the scan
 	fmt.Printf("%d users with an annotation each, %d edit\n\n| | median | 99 %% | slowest | CPU for a round |\n| --- | --: | --: | --: | --: |\n", users, editors)
 	for _, spread := range []time.Duration{0, time.Second} {
 		var took []time.Duration
 		used := s.running()
 		for round := range editRound {
-			list, err := editRounds(s, dir, users, round, spread)
-			if err != nil {
-				return err
-			}
-			took = append(took, list...)
+			took = append(took, editRounds(s, dir, users, round, spread)...)
 		}
 		slices.Sort(took)
 		name := "all in one moment"
@@ -70,7 +51,6 @@ func runEdits(gophd string, users int) error {
 		fmt.Printf("| %s | %s | %s | %s | %s |\n", name, ms(took[len(took)/2]),
 			ms(took[len(took)*99/100]), ms(took[len(took)-1]), ms((s.running()-used)/editRound))
 	}
-	return nil
 }
 
 func homeOf(u int) string { return fmt.Sprintf("~user%05d", u) }
@@ -78,38 +58,29 @@ func homeOf(u int) string { return fmt.Sprintf("~user%05d", u) }
 // editRounds lets each editor write once, and fetches robots.txt until it has shown all
 // of these rules.
 func editRounds(s *server, dir string, users, round int,
-	spread time.Duration) ([]time.Duration, error) {
+	spread time.Duration) (took []time.Duration) {
 	type edit struct {
 		at   time.Time
 		line string
 	}
 	begin := time.Now()
 	written := make(chan edit, editors)
-	failed := make(chan error, editors)
 	for i := range editors {
 		home := homeOf((round*editors + i) * 7 % users)
 		go func() {
 			time.Sleep(time.Duration(rand.Int64N(int64(spread) + 1)))
 			e := edit{time.Now(), fmt.Sprintf("/%s/%d-%d/\n", home, round, spread)}
-			err := os.WriteFile(filepath.Join(dir, home, ".robots"),
-				[]byte("Disallow: "+strings.TrimPrefix(e.line, "/"+home)), 0o644)
-			if err != nil {
-				failed <- err
-				return
-			}
+			write(filepath.Join(dir, home, ".robots"),
+				[]byte("Disallow: "+strings.TrimPrefix(e.line, "/"+home)))
 			written <- e
 		}()
 	}
 	var open []edit
-	var took []time.Duration
 	for len(took) < editors {
 		if time.Since(begin) > time.Minute {
-			return nil, fmt.Errorf("%d edits are not on the wire after a minute", editors-len(took))
+			must(fmt.Errorf("%d edits are not on the wire after a minute", editors-len(took)))
 		}
-		body, err := fetch(s.addr, "robots.txt")
-		if err != nil {
-			return nil, err
-		}
+		body := s.fetch("robots.txt")
 		now := time.Now()
 		open = slices.DeleteFunc(open, func(e edit) bool {
 			seen := strings.Contains(body, e.line)
@@ -118,15 +89,10 @@ func editRounds(s *server, dir string, users, round int,
 			}
 			return seen
 		})
-		for rest := len(written) + len(failed); rest > 0; rest-- {
-			select {
-			case e := <-written:
-				open = append(open, e)
-			case err := <-failed:
-				return nil, err
-			}
+		for range len(written) {
+			open = append(open, <-written)
 		}
 		time.Sleep(askEvery)
 	}
-	return took, nil
+	return took
 }

@@ -23,64 +23,35 @@ const (
 
 // runLarge measures what a large tree costs: directories, ten times as many
 // files, and a tenth as many annotations.
-func runLarge(gophd string, dirs int) error {
+func runLarge(gophd string, dirs int) {
 	dir, err := os.MkdirTemp("", "gophd-large-")
-	if err != nil {
-		return err
-	}
+	must(err)
 	defer func() { _ = os.RemoveAll(dir) }()
 	begin := time.Now()
-	if err := makeLarge(dir, dirs); err != nil {
-		return err
-	}
+	makeLarge(dir, dirs)
 	fmt.Printf("%d directories, %d files, %d annotations, made in %.1f s\n\n| | |\n| --- | --- |\n",
 		dirs, dirs*largeFiles, dirs/10, time.Since(begin).Seconds())
-	if err := starts(gophd, dir); err != nil {
-		return err
-	}
-	s, err := start(func(port string) []string { return largeArgs(gophd, dir, port) })
-	if err != nil {
-		return err
-	}
+	starts(gophd, dir)
+	s := start(gophd, dir)
 	defer s.stop()
-	if err := largeRobots(s); err != nil {
-		return err
-	}
-	return largeChanges(s, dir, dirs)
-}
-
-func largeArgs(gophd, dir, port string) []string {
-	return []string{gophd, "-root", dir, "-listen", "127.0.0.1:" + port, "-host",
-		"localhost", "-quiet"}
+	largeRobots(s)
+	largeChanges(s, dir, dirs)
 }
 
 // makeLarge makes the tree: user directories with others in them.
-func makeLarge(root string, dirs int) error {
+func makeLarge(root string, dirs int) {
 	says := []string{"Disallow: /\n", "Disallow: /\n", "Disallow: /text-3.txt\n", "Disallow: /\n",
 		"Allow: /text-1.txt\n"}
-	if err := os.WriteFile(filepath.Join(root, "hot.txt"), text(1024), 0o644); err != nil {
-		return err
-	}
+	write(filepath.Join(root, "hot.txt"), text(1024))
 	for i := range dirs {
 		dir := largeDir(root, i)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
 		for k := range largeFiles {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("text-%d.txt", k)), nil,
-				0o644); err != nil {
-				return err
-			}
+			write(filepath.Join(dir, fmt.Sprintf("text-%d.txt", k)), nil)
 		}
-		if i%10 != 3 {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(dir, ".robots"), []byte(says[i/10%len(says)]),
-			0o644); err != nil {
-			return err
+		if i%10 == 3 {
+			write(filepath.Join(dir, ".robots"), []byte(says[i/10%len(says)]))
 		}
 	}
-	return nil
 }
 
 func largeDir(root string, i int) string {
@@ -88,59 +59,44 @@ func largeDir(root string, i int) string {
 }
 
 // starts measures CPU time and time until the first answer.
-func starts(gophd, dir string) error {
+func starts(gophd, dir string) {
 	var cpu, took time.Duration
 	for range largeStarts {
 		begin := time.Now()
-		s, err := start(func(port string) []string { return largeArgs(gophd, dir, port) })
-		if err != nil {
-			return err
-		}
+		s := start(gophd, dir)
 		took += time.Since(begin) / largeStarts
 		cpu += s.running() / largeStarts
 		s.stop()
 	}
 	fmt.Printf("| CPU and time until the first answer | %.1f ms, %d ms |\n",
 		float64(cpu.Microseconds())/1000, took.Milliseconds())
-	return nil
 }
 
 // settles is after how long without a change gophd has given memory back.
 const settles = 8 * time.Second
 
 // largeRobots waits for robots.txt.
-func largeRobots(s *server) error {
+func largeRobots(s *server) {
 	begin := time.Now()
-	body, err := fetch(s.addr, "robots.txt")
-	if err != nil {
-		return err
-	}
+	body := s.fetch("robots.txt")
 	fmt.Printf("| robots.txt proven after, CPU | %.1f s, %.1f s |\n", time.Since(begin).Seconds(),
 		s.running().Seconds())
 	fmt.Printf("| its bytes | %d |\n", len(body))
 	time.Sleep(settles)
 	fmt.Printf("| memory, at most and settled | %s, %s |\n", s.memory("VmHWM:"), s.memory("VmRSS:"))
-	return nil
 }
 
 // largeChanges times how long a changed annotation takes to the wire.
-func largeChanges(s *server, dir string, dirs int) error {
+func largeChanges(s *server, dir string, dirs int) {
 	var took []string
 	for i := range 7 {
 		note := filepath.Join(largeDir(dir, dirs*i/7), ".robots")
 		begin := time.Now()
-		if err := os.WriteFile(note, fmt.Appendf(nil, "Disallow: /text-%d.txt\n", i),
-			0o644); err != nil {
-			return err
-		}
+		write(note, fmt.Appendf(nil, "Disallow: /text-%d.txt\n", i))
 		want := fmt.Sprintf("/%s/text-%d.txt\n", strings.TrimPrefix(filepath.Dir(note), dir+"/"), i)
-		for body := ""; !strings.Contains(body, want); {
-			var err error
-			if body, err = fetch(s.addr, "robots.txt"); err != nil {
-				return err
-			}
+		for !strings.Contains(s.fetch("robots.txt"), want) {
 			if time.Since(begin) > 10*time.Second {
-				return fmt.Errorf("changed %s: not on the wire after 10 s", note)
+				must(fmt.Errorf("changed %s: not on the wire after 10 s", note))
 			}
 			time.Sleep(5 * time.Millisecond) // each reply of 500 KB delays what is measured
 		}
@@ -151,7 +107,6 @@ func largeChanges(s *server, dir string, dirs int) error {
 	time.Sleep(settles)
 	fmt.Printf("| memory then, at most and settled | %s, %s |\n", s.memory("VmHWM:"),
 		s.memory("VmRSS:"))
-	return nil
 }
 
 func text(size int) []byte {
@@ -160,9 +115,10 @@ func text(size int) []byte {
 }
 
 // fetch makes one request and returns the reply.
-func fetch(addr, selector string) (string, error) {
-	body, err := ask.Dialer{}.All(context.Background(), addr, false, selector+"\r\n", math.MaxInt64)
-	return string(body), err
+func (s *server) fetch(selector string) string {
+	body, err := ask.Dialer{}.All(context.Background(), s.addr, false, selector+"\r\n", math.MaxInt64)
+	must(err)
+	return string(body)
 }
 
 // running is the CPU time of all threads that live.

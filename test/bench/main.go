@@ -17,6 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -25,25 +26,33 @@ func main() {
 	policies := flag.Bool("policies", false, "measure the policies of sites at the bounds")
 	site := flag.Int("policy", 0, "measure the policy of this one of them")
 	flag.Parse()
-	var err error
 	switch {
 	case *policies:
-		err = runPolicies()
+		runPolicies()
 	case 0 < *site && *site <= len(policySites):
 		runPolicy(policySites[*site-1])
 	case flag.NArg() != 1:
 		fmt.Fprintln(os.Stderr, "bench: name the gophd binary")
 		os.Exit(2)
 	case *large > 0:
-		err = runLarge(flag.Arg(0), *large)
+		runLarge(flag.Arg(0), *large)
 	case *edits > 0:
-		err = runEdits(flag.Arg(0), *edits)
+		runEdits(flag.Arg(0), *edits)
 	default:
 		fmt.Fprintln(os.Stderr, "bench: name what to measure")
 		os.Exit(2)
 	}
+}
+
+// must ends the measurement with an error, after what was deferred.
+func must(err error) {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+		panic(err)
 	}
+}
+
+// write writes a file, and makes the directories that it is in.
+func write(name string, text []byte) {
+	must(os.MkdirAll(filepath.Dir(name), 0o755))
+	must(os.WriteFile(name, text, 0o644))
 }

@@ -74,20 +74,15 @@ func linesOf(n int, format string) string {
 }
 
 // runPolicies measures each site in a process of its own, so that its memory is its own.
-func runPolicies() error {
+func runPolicies() {
 	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
+	must(err)
 	fmt.Printf("| policy | cold, CPU ms | edit, CPU ms | peak MiB | file KiB | closed | why the first |\n|---|--:|--:|--:|--:|--:|---|\n")
 	for i := range policySites {
 		row := exec.Command(self, "-policy", strconv.Itoa(i+1))
 		row.Stdout, row.Stderr = os.Stdout, os.Stderr
-		if err := row.Run(); err != nil {
-			return err
-		}
+		must(row.Run())
 	}
-	return nil
 }
 
 const policyEdits = 20

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -11,37 +10,34 @@ import (
 	"time"
 )
 
-// server is a program under load.
+// server is a gophd under load.
 type server struct {
 	addr string
 	cmd  *exec.Cmd
 }
 
-// start runs a server on a free port and waits until it answers.
-func start(args func(port string) []string) (*server, error) {
+// start runs gophd on a free port and waits until it answers.
+func start(gophd, dir string) *server {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	must(err)
+	s := &server{addr: l.Addr().String()}
 	_ = l.Close()
-	argv := args(port)
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "GOPHD_MAX_CONNS_PER_IP=0") // all load comes from one address
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	s := &server{addr: "127.0.0.1:" + port, cmd: cmd}
+	s.cmd = exec.Command(gophd, "-root", dir, "-listen", s.addr, "-host", "localhost", "-quiet")
+	s.cmd.Env = append(os.Environ(), "GOPHD_MAX_CONNS_PER_IP=0") // all load comes from one address
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	must(s.cmd.Start())
 	for range 200 {
-		var body string
-		if body, err = fetch(s.addr, "/hot.txt"); err == nil && len(body) > 1000 {
-			return s, nil
+		conn, dialed := net.Dial("tcp", s.addr)
+		if err = dialed; err == nil {
+			_ = conn.Close()
+			s.fetch("/hot.txt")
+			return s
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
 	s.stop()
-	return nil, fmt.Errorf("no right answer: %w", err)
+	must(err)
+	return nil
 }
 
 func (s *server) stop() {

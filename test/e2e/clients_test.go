@@ -46,45 +46,26 @@ type walk []menu.Item
 
 func (w walk) goal() menu.Item { return w[len(w)-1] }
 
-// find looks for the nearest item below the root that is wanted, but not in the
-// root itself.
-func (d *daemon) find(wanted func(menu.Item) bool) walk {
+// way finds the items that lead from the root to the last of the selectors.
+func (d *daemon) way(selectors ...string) (way walk) {
 	d.t.Helper()
-	seen := map[string]bool{}
-	for todo := []walk{{{Type: '1', Selector: ""}}}; len(todo) > 0; todo = todo[1:] {
-		at := todo[0]
-		for _, it := range d.items(at.goal().Selector) {
-			there := append(at[1:len(at):len(at)], it)
-			if len(there) > 1 && wanted(it) {
-				return there
-			}
-			if it.Type == '1' && !seen[it.Selector] {
-				seen[it.Selector] = true
-				todo = append(todo, append(at[:len(at):len(at)], it))
-			}
-		}
+	at := ""
+	for _, sel := range selectors {
+		all := d.items(at)
+		way = append(way, all[slices.IndexFunc(all, func(it menu.Item) bool {
+			return it.Selector == sel
+		})])
+		at = sel
 	}
-	d.t.Fatal("content/ has no such item below its root")
-	return nil
+	return way
 }
 
-func isText(it menu.Item) bool {
-	return it.Type == '0' && strings.HasSuffix(it.Selector, ".txt")
-}
-func isImage(it menu.Item) bool {
-	return strings.ContainsRune("IgP", rune(it.Type)) || strings.HasSuffix(it.Selector, ".png")
-}
-
-// plainMenu reports whether an item leads to a menu with links and no search.
-func (d *daemon) plainMenu(it menu.Item) bool {
-	if it.Type != '1' || it.Selector == "/" {
-		return false
-	}
-	all := d.items(it.Selector)
-	return slices.ContainsFunc(all, isText) && !slices.ContainsFunc(all, func(it menu.Item) bool {
-		return it.Type == '7'
-	})
-}
+// The ways to a text, an image, and a menu without a search.
+var (
+	textWay  = []string{"/manual/", "/manual/annotations.txt"}
+	imageWay = []string{"/pictures/", "/pictures/gopher.gif"}
+	menuWay  = []string{"/tables/"}
+)
 
 // client is a program that shows a URL.
 type client struct {
@@ -163,7 +144,7 @@ func match(text, pattern string) string {
 func TestWalk(t *testing.T) {
 	d := content(t)
 	t.Setenv("PATH", filepath.Dir(harness.Program(t))+":"+os.Getenv("PATH"))
-	text, image, plain := d.find(isText), d.find(isImage), d.find(d.plainMenu)
+	text, image, plain := d.way(textWay...), d.way(imageWay...), d.way(menuWay...)
 	for name, c := range clients {
 		t.Run(name, func(t *testing.T) {
 			shown := output(t, "", append(c.text, c.follow(t, d, text))...)
@@ -214,7 +195,7 @@ func (d *daemon) compare(t *testing.T, shown, selector string) {
 // TestVF1 walks in one session, by the numbers that the client shows.
 func TestVF1(t *testing.T) {
 	d := content(t)
-	text, image := d.find(isText), d.find(isImage)
+	text, image := d.way(textWay...), d.way(imageWay...)
 	copied := filepath.Join(t.TempDir(), "image")
 	session := fmt.Sprintf("go gopher://%s/\n%scat\ngo gopher://%[1]s/\n%[3]ssave %s\nquit\n",
 		d.Addr, d.numbers(text), d.numbers(image), copied)

@@ -154,7 +154,8 @@ func TestCluster(t *testing.T) {
 	tree := t.TempDir()
 	release(t, tree, 0)
 	c := startCluster(t, tree)
-	repository := newRepository(t)
+	repository := t.TempDir()
+	run(t, repository, "git", "init", "-q")
 
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -177,7 +178,9 @@ func TestCluster(t *testing.T) {
 			c.run("deploy", "rsync", tree, a, b)
 		} else {
 			release(t, repository, version)
-			commit(t, repository)
+			run(t, repository, "git", "add", "-A")
+			run(t, repository, "git", "-c", "user.name=x", "-c", "user.email=x@example.org",
+				"commit", "-qm", "x")
 			c.run("deploy", "git", repository, "HEAD", a, b)
 		}
 		until(t, fmt.Sprintf("both nodes have version %d", version), current(version))
@@ -209,22 +212,4 @@ func TestCluster(t *testing.T) {
 	all.Wait()
 	t.Logf("%d requests, %d looks at robots.txt, none lost or wrong", r.requests.Load(),
 		r.pairs.Load())
-}
-
-func newRepository(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	must(t, exec.Command("git", "init", "-q", dir).Run())
-	return dir
-}
-
-func commit(t *testing.T, dir string) {
-	t.Helper()
-	for _, args := range [][]string{{"add", "-A"},
-		{"-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "x"}} {
-		if out, err := exec.Command("git",
-			append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %q: %v\n%s", args, err, out)
-		}
-	}
 }

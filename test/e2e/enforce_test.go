@@ -21,11 +21,7 @@ func TestEnforce(t *testing.T) {
 	d := harness.Start(t, "-root", root, "-enforce", "refuse", "-access-log", access, "-status",
 		"127.0.0.9/32")
 	ask := func(from, selector string) string {
-		got, err := harness.Exchange(from, d.Addr, selector+"\r\n", nil)
-		if err != nil {
-			t.Errorf("%s from %s: %v", selector, from, err)
-		}
-		return string(got)
+		return askFrom(t, from, d.Addr, selector+"\r\n", nil)
 	}
 	const refused = "3Not for robots: see robots.txt\t\terror.host\t1\r\n.\r\n"
 

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,21 +91,10 @@ func program(t testing.TB, socket string, words ...string) {
 	cmd := exec.Command(harness.Tool(t, words[0]), words[1:]...)
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it has children
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
-	must(t, cmd.Start())
-	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
-	if !eventually(func() bool {
-		c, err := net.Dial("unix", socket)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	}) {
-		t.Fatalf("%s does not listen", words[0])
-	}
+	harness.Listens(t, cmd, "unix", socket)
 }
 
 // shared makes a directory that everybody may use.

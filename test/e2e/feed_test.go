@@ -15,17 +15,14 @@ import (
 // root, too.
 func phlog(t *testing.T, flags ...string) (*daemon, string) {
 	t.Helper()
-	root := t.TempDir()
-	for name, text := range map[string]string{
+	root := tree(t, map[string]string{
 		"phlog/2026-01-02-second.txt":        "The second\n",
 		"phlog/2026-01-01-first.txt":         "# The first & <best>\n",
 		"phlog/2026-01-03-draft.txt":         "not yet\n",
 		"phlog/.robots":                      "User-agent: *\nDisallow: /2026-01-03-draft.txt\n",
 		"none/a.txt":                         "a",
 		"vile/2026-03-01 ]]><b>&\"' %41.txt": "\x00\x1b]]></title><script>alert(1)</script>\ufffe",
-	} {
-		write(t, filepath.Join(root, name), text)
-	}
+	})
 	return serve(t, root, flags...), root
 }
 
@@ -57,20 +54,6 @@ func TestFeedIsValid(t *testing.T) {
 	}
 	if got := d.Ask("/none/feed.xml"); !strings.HasPrefix(got, "3") {
 		t.Errorf("a directory without dated texts has the feed %q", got)
-	}
-}
-
-func TestFeedInSfeed(t *testing.T) {
-	d, _ := phlog(t)
-	cmd := exec.Command(harness.Tool(t, "sfeed"))
-	cmd.Stdin = strings.NewReader(d.Ask("/phlog/feed.xml"))
-	out, err := cmd.Output()
-	must(t, err)
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	want := "1767312000\tThe second\tgopher://" + d.Addr +
-		"/0/phlog/2026-01-02-second.txt\t<pre>\\nThe second\\n</pre>\thtml\ttag:"
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
-		t.Errorf("sfeed read %q, want %q first", out, want)
 	}
 }
 

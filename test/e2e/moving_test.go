@@ -13,7 +13,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -141,13 +140,12 @@ func (h *hole) move(t *testing.T) {
 			flags = append(flags, "-fastcgi", f[1]+"="+socket)
 		}
 	}
-	for _, start := range []func(*testing.T, string) (port string, stop func()){startGophernicus,
+	for _, start := range []func(t *testing.T, dir string) (port string){startGophernicus,
 		startPygopherd} {
-		port, stop := start(t, h.dir)
+		port := start(t, h.dir)
 		if root, err := harness.Exchange("", "127.0.0.1:"+port, "", nil); err == nil &&
 			len(root) == 0 {
 			t.Logf("%s: pygopherd fails at a line of the root's map, and sends nothing", h.repo)
-			stop()
 			continue
 		}
 		against := []string{"-against", "gopher://127.0.0.1:" + port + "/", "-mine", h.dir}
@@ -162,7 +160,6 @@ func (h *hole) move(t *testing.T) {
 				}
 			}
 		}
-		stop()
 	}
 	for _, d := range h.foretold.Findings {
 		if d.Severity == diag.Error && d.Code != menu.CodeProgram && !h.used[d] { // what programs print is not compared
@@ -248,11 +245,12 @@ func checked(t *testing.T, args ...string) (r check.Outcome) {
 }
 
 // startGophernicus serves a directory with gophernicus, once for each connection.
-func startGophernicus(t *testing.T, dir string) (port string, stop func()) {
+func startGophernicus(t *testing.T, dir string) (port string) {
 	program := harness.Tool(t, "gophernicus")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	_, port, _ = net.SplitHostPort(l.Addr().String())
+	t.Cleanup(func() { _ = l.Close() })
+	port = harness.Port(l.Addr().String())
 	go func() {
 		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
 			cmd := exec.Command(program, "-h", "127.0.0.1", "-p", port, "-r", dir, "-nf", "-nh",
@@ -271,14 +269,14 @@ func startGophernicus(t *testing.T, dir string) (port string, stop func()) {
 			_ = conn.Close()
 		}
 	}()
-	return port, func() { _ = l.Close() }
+	return port
 }
 
 // startPygopherd serves a directory with pygopherd.
-func startPygopherd(t *testing.T, dir string) (port string, stop func()) {
+func startPygopherd(t *testing.T, dir string) (port string) {
 	program := harness.Tool(t, "pygopherd")
 	addr := harness.FreeAddrs(t, 1)[0]
-	_, port, _ = net.SplitHostPort(addr)
+	port = harness.Port(addr)
 	conf := filepath.Join(t.TempDir(), "pygopherd.conf")
 	write(t, conf, `[pygopherd]
 detach = no
@@ -313,15 +311,6 @@ enabled = false
 [protocols.ProtocolMultiplexer]
 protocols = [rfc1436.GopherProtocol]
 `)
-	cmd := exec.Command(program, conf)
-	must(t, cmd.Start())
-	for {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			_ = conn.Close()
-			break
-		}
-		runtime.Gosched()
-	}
-	return port, func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+	harness.Listens(t, exec.Command(program, conf), "tcp", addr)
+	return port
 }

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"crypto/tls"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,28 +27,6 @@ listen tls
 	server gophd %[1]s send-proxy-v2-ssl check fall 1000
 `
 
-// startHaproxy returns the addresses of its three listeners.
-func startHaproxy(t *testing.T, gophd string) (v1, v2, ssl string) {
-	t.Helper()
-	pem := filepath.Join(t.TempDir(), "both.pem")
-	writeBoth(t, pem)
-	addrs := harness.HAProxy(t, 3, fmt.Appendf(nil, haproxyConfig, gophd, pem))
-	return addrs[0], addrs[1], addrs[2]
-}
-
-// writeBoth makes a certificate and its key in one file, as haproxy wants it.
-func writeBoth(t *testing.T, name string) {
-	t.Helper()
-	f := pair(t, "proxy.example")
-	var both []byte
-	for _, part := range []string{f.Cert, f.Key} {
-		data, err := os.ReadFile(part)
-		must(t, err)
-		both = append(both, data...)
-	}
-	must(t, os.WriteFile(name, both, 0o600))
-}
-
 // askFrom asks from an address of this machine, over TLS if conf is not nil.
 func askFrom(t *testing.T, from, addr, selector string, conf *tls.Config) string {
 	t.Helper()
@@ -65,14 +42,17 @@ func TestBehindHaproxy(t *testing.T) {
 	d := harness.Start(t, "-root", twoFiles(t), "-trust-proxy", "127.0.0.1/32",
 		"-log-format", "text",
 		"-tls-self-signed", filepath.Join(t.TempDir(), "tls"))
-	v1, v2, ssl := startHaproxy(t, d.Addr)
+	f, pem := pair(t, "proxy.example"), filepath.Join(t.TempDir(), "both.pem")
+	run(t, "", "sh", "-c", `cat "$1" "$2" >"$3"`, "sh", f.Cert, f.Key, pem)
+	addrs := harness.HAProxy(t, 3, fmt.Appendf(nil, haproxyConfig, d.Addr, pem))
+	v1, v2, ssl := addrs[0], addrs[1], addrs[2]
 	for i, tt := range []struct {
 		addr string
 		conf *tls.Config
 	}{{v1, nil}, {v2, nil}, {v1, harness.AnyCert("")}, {v2, harness.AnyCert("")},
 		{ssl, harness.AnyCert("")}} {
 		client := fmt.Sprintf("127.0.0.%d", 20+i)
-		for sel, want := range map[string]string{"/a.txt": "alpha\n", "/large.bin": string(large)} {
+		for sel, want := range map[string]string{"/a.txt": "alpha\n", "/large.bin": large} {
 			if got := askFrom(t, client, tt.addr, sel, tt.conf); got != want {
 				t.Errorf("%s from %s: %d bytes, %.60q", sel, client, len(got), got)
 			}

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"net"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -26,12 +25,9 @@ func TestSearchWithClients(t *testing.T) {
 		{"lynx", "-dump", "gopher://" + d.Addr + "/7/search?second"},
 		{"w3m", "-dump", "gopher://" + d.Addr + "/7/search?second"},
 	} {
-		cmd := exec.Command(harness.Tool(t, client[0]), client[1:]...)
-		cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir(), "TERM=dumb")
-		out, err := cmd.Output()
-		if err != nil || !strings.Contains(string(out), "The *second*") ||
-			!strings.Contains(string(out), "2026-01-02-second.txt") {
-			t.Errorf("%s: %v: %s", client[0], err, out)
+		out := output(t, "", client...)
+		if !strings.Contains(out, "The *second*") || !strings.Contains(out, "2026-01-02-second.txt") {
+			t.Errorf("%s: %s", client[0], out)
 		}
 	}
 }

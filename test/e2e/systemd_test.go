@@ -14,11 +14,9 @@ import (
 	"github.com/gophd/gophd/test/e2e/harness"
 )
 
-func oneFile(t testing.TB) string {
+func oneFile(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	must(t, os.WriteFile(dir+"/file.txt", []byte("a file\n"), 0o644))
-	return dir
+	return tree(t, map[string]string{"file.txt": "a file\n"})
 }
 
 // activate prepares gophd as systemd starts it, with listening sockets as

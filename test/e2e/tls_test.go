@@ -1,8 +1,8 @@
 package e2e_test
 
 import (
-	"bytes"
 	"crypto/tls"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,15 +15,11 @@ import (
 )
 
 // large is a file that no socket takes at once.
-var large = bytes.Repeat([]byte("0123456789abcde\n"), 1<<20)
+var large = strings.Repeat("0123456789abcde\n", 1<<20)
 
 func twoFiles(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, data := range map[string][]byte{"a.txt": []byte("alpha\n"), "large.bin": large} {
-		must(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
-	}
-	return dir
+	return tree(t, map[string]string{"a.txt": "alpha\n", "large.bin": large})
 }
 
 func pair(t *testing.T, host string) keypair.CertKey {
@@ -88,8 +84,7 @@ func TestCertificateRenewed(t *testing.T) {
 	d.Until("the new certificate is served", func() bool {
 		return served(t, d.Addr, "") == "new.example"
 	})
-	var got bytes.Buffer
-	if _, err := got.ReadFrom(c); err != nil || !bytes.Equal(got.Bytes(), large) {
-		t.Errorf("the old connection got %d of %d bytes, %v", got.Len(), len(large), err)
+	if got, err := io.ReadAll(c); err != nil || string(got) != large {
+		t.Errorf("the old connection got %d of %d bytes, %v", len(got), len(large), err)
 	}
 }

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"github.com/gophd/gophd/internal/treetest"
 	"os"
 	"os/exec"
 	"os/user"
@@ -29,15 +30,10 @@ func account(t *testing.T, name string, files map[string]string) (home string) {
 		t.Skipf("useradd: %v %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.Command("userdel", "--remove", name).Run() })
-	public := filepath.Join(home, "public_gopher")
 	if files == nil {
 		return home
 	}
-	for file, text := range files {
-		path := filepath.Join(public, file)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o644))
-	}
+	treetest.Write(t, filepath.Join(home, "public_gopher"), files)
 	must(t, exec.Command("chown", "-R", name+":", home).Run())
 	must(t, os.Chmod(home, 0o711))
 	return home
@@ -55,9 +51,8 @@ func TestUsersAsOnAPubnix(t *testing.T) {
 	must(t, os.Chmod(private, 0o700))
 	account(t, "gophddan", nil)
 
-	root := t.TempDir()
+	root := tree(t, map[string]string{"gophermap": "Users\n~\n"})
 	must(t, os.Chmod(filepath.Dir(root), 0o755))
-	must(t, os.WriteFile(filepath.Join(root, "gophermap"), []byte("Users\n~\n"), 0o644))
 	d := serve(t, root, "-user", "nobody", "-users", "/home/*/public_gopher")
 	d.WaitLog("home is 0700")
 	if line := d.WaitLog("gophdcleo"); !strings.Contains(line, "chmod o+x /home/gophdcleo") {
@@ -105,8 +100,7 @@ func TestUsersAsOnAPubnix(t *testing.T) {
 	// A new directory in a home that no event tells of.
 	dan := "/home/gophddan/public_gopher"
 	must(t, os.Chmod("/home/gophddan", 0o711))
-	must(t, os.MkdirAll(filepath.Join(dan, "late"), 0o755))
-	must(t, os.WriteFile(filepath.Join(dan, ".robots"), []byte("Disallow: /late/\n"), 0o644))
+	treetest.Write(t, dan, map[string]string{"late/": "", ".robots": "Disallow: /late/\n"})
 	must(t, exec.Command("chown", "-R", "gophddan:", dan).Run())
 	d.Until("a new user's annotation", func() bool {
 		return strings.Contains(d.Ask("robots.txt"), "/~gophddan/late")

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,14 +16,17 @@ import (
 type nginxSite struct {
 	name   string
 	conf   string
-	flags  []string
+	words  []string // flags, and the target, if it is not http://SITE/
 	status int
 	out    string // stands in what is printed
 	errs   string // stands in what is said on standard error
 }
 
+// certified is a site with TLS.
+const certified = "ssl_certificate CERT; ssl_certificate_key KEY; root ROOT;"
+
 // webSites: what web servers do, and what a robot has to make of it (R11, R12, R14).
-// ROOT is a directory of files, NEXT the address of the next site.
+// ROOT is a directory of files.
 var webSites = []nginxSite{
 	{"plain", "root ROOT;", nil, 1, `deny  "/private/x"  `, ""},
 	{"gzip", "root ROOT; gzip on; gzip_min_length 1; gzip_types text/plain;", nil, 1,
@@ -53,21 +55,11 @@ var webSites = []nginxSite{
 		"default_type text/html; return 200 '<html><p style=\"color: red\">Hello</p></html>';", nil,
 		0, "no rule matches", ""},
 	{"UTF-16", "root ROOT; rewrite ^/robots.txt$ /wide;", nil, 1, "deny", ""},
-}
-
-// finished runs a program to its end, and returns what it printed and its exit status.
-func finished(t *testing.T, words ...string) (out, errs string, status int) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, harness.Timeout
-	err := cmd.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		status = exit.ExitCode()
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return stdout.String(), stderr.String(), status
+	{"an unknown certificate", certified, []string{"https://SITE/"}, 3, "",
+		"hint: -insecure accepts any certificate"},
+	{"any certificate", certified, []string{"-insecure", "https://SITE/"}, 1, `deny  "/private/x"`, ""},
+	{"no TLS", "root ROOT;", []string{"https://SITE/"}, 3, "", "HTTP response to HTTPS client"},
+	{"TLS alone", certified, []string{"http://SITE/"}, 0, "400 Bad Request", ""},
 }
 
 // TestRobotsOfAWebServer: each thing that a web server does is one clear line and
@@ -84,20 +76,33 @@ func TestRobotsOfAWebServer(t *testing.T) {
 	for _, dir := range []string{root, filepath.Dir(root)} { // nginx may run as somebody else
 		must(t, os.Chmod(dir, 0o755))
 	}
-	gophd := harness.Program(t)
+	cert := pair(t, "localhost")
+	names := strings.NewReplacer("ROOT", root, "CERT", cert.Cert, "KEY", cert.Key)
 	addrs := harness.Nginx(t, len(webSites), func(addrs []string) string {
 		var b strings.Builder
 		for i, s := range webSites {
-			fmt.Fprintf(&b, "server { listen %s; location / { %s } }\n", addrs[i],
-				strings.ReplaceAll(s.conf, "ROOT", root))
+			listen := addrs[i]
+			if s.conf == certified {
+				listen += " ssl"
+			}
+			fmt.Fprintf(&b, "server { listen %s; %s }\n", listen, names.Replace(s.conf))
 		}
 		return b.String()
 	})
 	for i, s := range webSites {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			words := append([]string{gophd, "robots", "test"}, s.flags...)
-			out, errs, status := finished(t, append(words, "http://"+addrs[i]+"/", "/private/x")...)
+			words := append([]string{"robots", "test"}, s.words...)
+			if !strings.Contains(strings.Join(words, " "), "SITE") {
+				words = append(words, "http://SITE/")
+			}
+			last := &words[len(words)-1]
+			*last = strings.ReplaceAll(*last, "SITE", addrs[i])
+			var said bytes.Buffer
+			cmd := exec.CommandContext(t.Context(), harness.Program(t), append(words, "/private/x")...)
+			cmd.Stderr = &said
+			printed, _ := cmd.Output()
+			out, errs, status := string(printed), said.String(), cmd.ProcessState.ExitCode()
 			if status != s.status || !strings.Contains(out, s.out) ||
 				!strings.Contains(errs, s.errs) || s.errs == "" && errs != "" {
 				t.Errorf("status %d, want %d\n%s\nwant %s\n%s\nwant %s", status, s.status, out,
@@ -107,31 +112,5 @@ func TestRobotsOfAWebServer(t *testing.T) {
 				t.Errorf("more than a line:\n%s%s", out, errs)
 			}
 		})
-	}
-}
-
-// TestRobotsOverTLS: a certificate that nobody has signed is an error with a hint.
-func TestRobotsOverTLS(t *testing.T) {
-	f, gophd := pair(t, "localhost"), harness.Program(t)
-	root := tree(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /private/\n"})
-	addrs := harness.Nginx(t, 2, func(addrs []string) string {
-		return fmt.Sprintf("server { listen %s ssl; ssl_certificate %s; ssl_certificate_key %s; root %s; }\nserver { listen %s; root %[4]s; }\n", addrs[0], f.Cert, f.Key, root, addrs[1])
-	})
-	must(t, os.Chmod(root, 0o755))
-	for _, tt := range []struct {
-		words  []string
-		status int
-		text   string
-	}{
-		{[]string{"https://" + addrs[0] + "/"}, 3, "hint: -insecure accepts any certificate"},
-		{[]string{"-insecure", "https://" + addrs[0] + "/"}, 1, `deny  "/private/x"`},
-		{[]string{"https://" + addrs[1] + "/"}, 3, "HTTP response to HTTPS client"},
-		{[]string{"http://" + addrs[0] + "/"}, 0, "400 Bad Request"},
-	} {
-		out, errs, status := finished(t,
-			append(append([]string{gophd, "robots", "test"}, tt.words...), "/private/x")...)
-		if status != tt.status || !strings.Contains(out+errs, tt.text) {
-			t.Errorf("%v: status %d\n%s%s", tt.words, status, out, errs)
-		}
 	}
 }

@@ -81,19 +81,28 @@ func Nginx(t testing.TB, n int, conf func(addrs []string) string) []string {
 		"client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;\n" + conf(addrs) + "}\n"
 	treetest.Must(t, os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(text), 0o600))
 	cmd := exec.Command(Tool(t, "nginx"), "-p", dir, "-e", "stderr", "-c", "nginx.conf")
+	Listens(t, cmd, "tcp", addrs[n-1])
+	return addrs
+}
+
+// Listens starts a server, with all its children, until the test ends, and waits until it
+// listens at an address.
+func Listens(t testing.TB, cmd *exec.Cmd, network, addr string) {
+	t.Helper()
 	cmd.Stderr = os.Stderr
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
 	treetest.Must(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for end := time.Now().Add(Timeout); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", addrs[n-1])
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
+	treetest.Until(t, cmd.Path+" listens at "+addr, func() bool {
+		conn, err := net.Dial(network, addr)
 		if err == nil {
 			_ = conn.Close()
-			return addrs
 		}
-		if time.Now().After(end) {
-			t.Fatalf("nginx does not listen: %v", err)
-		}
-	}
+		return err == nil
+	})
 }
 
 // FreeAddrs reserves n addresses on loopback until the test ends.
