@@ -4,6 +4,7 @@ package docs
 import (
 	"context"
 	"flag"
+	"github.com/gophd/gophd/internal/treetest"
 	"io/fs"
 	"os"
 	"path"
@@ -23,9 +24,7 @@ const top = "../../"
 func read(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.FromSlash(top + name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	return string(data)
 }
 
@@ -143,9 +142,7 @@ func TestSecurityNamesTests(t *testing.T) {
 func testsOf(t *testing.T, pkg string) string {
 	t.Helper()
 	files, err := filepath.Glob(top + pkg + "/*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	var code strings.Builder
 	for _, f := range files {
 		code.WriteString(read(t, strings.TrimPrefix(filepath.ToSlash(f), top)))
@@ -157,9 +154,7 @@ func testsOf(t *testing.T, pkg string) string {
 // manual shows with the file itself.
 func TestManualShowsTheRobotsFile(t *testing.T) {
 	snap, err := site.Load(top + "content")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	everybody, _, _ := strings.Cut(string(snap.Robots), "\n\n")
 	const page = "content/manual/annotations.txt"
 	text := strings.ReplaceAll(read(t, page), "\n    ", "\n")
@@ -196,9 +191,7 @@ func TestContentIsPlainAndNarrow(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 }
 
 func TestContentMenusAreWhole(t *testing.T) {
@@ -224,7 +217,5 @@ func TestContentMenusAreWhole(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 }

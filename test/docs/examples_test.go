@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"github.com/gophd/gophd/internal/treetest"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -95,9 +96,7 @@ func examples(page string) (list []example) {
 // examples of reports; commands are typed by TestManualShowsWhatIsPrinted.
 func TestExamplesOfAnnotations(t *testing.T) {
 	pages, err := filepath.Glob(top + "content/manual/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	treetest.Must(t, err)
 	seen := map[string]bool{}
 	for _, page := range append(pages, top+"doc/robots.5.md") {
 		for _, e := range examples(read(t, strings.TrimPrefix(filepath.ToSlash(page), top))) {

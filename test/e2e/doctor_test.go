@@ -13,10 +13,7 @@ import (
 // TestPackageDoctor plants one fault at a time where systemd runs: gophd doctor must name
 // it, and the command that it prints must mend it when it is typed.
 func TestPackageDoctor(t *testing.T) {
-	deb := packageFile(t, "*_amd64.deb")
-	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
-	s := boot(t, root)
-	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
+	s := packaged(t)
 	s.do("sh", "-ec", `
 		systemctl disable --now gophernicus.socket
 		dpkg -i /root/gophd.deb
@@ -27,8 +24,8 @@ func TestPackageDoctor(t *testing.T) {
 		done
 		touch -d yesterday /srv/gopher/*
 		cp -a /srv/gopher /root/gopher; cp -a /home /root/home; cp /etc/default/gophd /root/settings`)
-	must(t, os.Mkdir(filepath.Join(root, "root/cert"), 0o700))
-	_, err := keypair.SelfSigned(filepath.Join(root, "root/cert"), "x.example")
+	must(t, os.Mkdir(filepath.Join(s.root, "root/cert"), 0o700))
+	_, err := keypair.SelfSigned(filepath.Join(s.root, "root/cert"), "x.example")
 	must(t, err)
 	const (
 		reset = `

@@ -97,15 +97,12 @@ var limiting = []setting{
 
 // TestPackageFlags sets every flag under the package's unit, as its account.
 func TestPackageFlags(t *testing.T) {
-	deb := packageFile(t, "*_amd64.deb")
-	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
+	s := packaged(t)
 	run(t, "../..", "env", "CGO_ENABLED=0", "go", "build", "-o",
-		filepath.Join(root, "root/geomyidae"), "./examples/fastcgi/geomyidae")
-	s := boot(t, root)
-	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
-	_, err := keypair.SelfSigned(filepath.Join(root, "etc/credstore"), "127.0.0.1")
+		filepath.Join(s.root, "root/geomyidae"), "./examples/fastcgi/geomyidae")
+	_, err := keypair.SelfSigned(filepath.Join(s.root, "etc/credstore"), "127.0.0.1")
 	must(t, err)
-	write(t, filepath.Join(root, "root/ask"), `
+	write(t, filepath.Join(s.root, "root/ask"), `
 gopher() { exec 3<>/dev/tcp/127.0.0.1/$1; printf '%b\r\n' "$2" >&3; timeout 120 cat <&3; }
 asks() { gopher 70 "PROXY TCP4 $1 127.0.0.1 1 70\r\n$2"; }
 http() { exec 3<>/dev/tcp/127.0.0.1/$1; printf 'GET %s HTTP/1.0\r\nHost: %s\r\nAccept: text/html\r\n\r\n' "$3" "$2" >&3; timeout 120 cat <&3; }
@@ -139,7 +136,7 @@ http() { exec 3<>/dev/tcp/127.0.0.1/$1; printf 'GET %s HTTP/1.0\r\nHost: %s\r\nA
 			lines += "GOPHD_" + strings.ToUpper(strings.ReplaceAll(f.flag, "-", "_")) +
 				"=" + f.value + "\n"
 		}
-		write(t, filepath.Join(root, "root/flags"), lines)
+		write(t, filepath.Join(s.root, "root/flags"), lines)
 		s.do("sh", "-ec", `
 			cat /root/settings /root/flags >/etc/default/gophd; date +%s.%N >/root/since
 			systemctl reset-failed; systemctl restart gophd.socket gophd.service`)

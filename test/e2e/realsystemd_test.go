@@ -64,6 +64,15 @@ func boot(t *testing.T, root string) *systemd {
 	}
 }
 
+// packaged boots a Debian with gophernicus at port 70, and the package in /root/gophd.deb.
+func packaged(t *testing.T) *systemd {
+	t.Helper()
+	deb := packageFile(t, "*_amd64.deb")
+	s := boot(t, debian(t, "systemd-sysv", "gophernicus", "logrotate"))
+	run(t, "", "cp", deb, filepath.Join(s.root, "root/gophd.deb"))
+	return s
+}
+
 // cgroup2 returns where the control groups of version 2 are mounted.
 func cgroup2(t *testing.T) string {
 	t.Helper()
@@ -146,13 +155,10 @@ func (s *systemd) journal(text string) string {
 // TestPackageInSystemd installs the package where systemd runs, and lets it do all
 // that the units ask for.
 func TestPackageInSystemd(t *testing.T) {
-	deb := packageFile(t, "*_amd64.deb")
-	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
-	s := boot(t, root)
+	s := packaged(t)
 	// Nobody is late on a busy machine, nor are these too many starts in ten seconds.
-	run(t, filepath.Join(root, "etc/systemd/system"), "sh", "-ec", `mkdir gophd.service.d
+	run(t, filepath.Join(s.root, "etc/systemd/system"), "sh", "-ec", `mkdir gophd.service.d
 		printf '[Unit]\nStartLimitIntervalSec=0\n[Service]\nTimeoutStartSec=600\nTimeoutStopSec=600\nEnvironment=GOPHD_REQUEST_TIMEOUT=10m GOPHD_DRAIN=5m\n' >gophd.service.d/patient.conf`)
-	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
 	s.beside(s.do("dpkg", "-i", "/root/gophd.deb"))
 	want := "Disallow: /phlog/drafts/" // of gophd init
 	ask := func(url string) {
@@ -184,7 +190,7 @@ func TestPackageInSystemd(t *testing.T) {
 	}
 
 	// A certificate that only root can read, an access log.
-	_, err := keypair.SelfSigned(filepath.Join(root, "etc/credstore"), "127.0.0.1")
+	_, err := keypair.SelfSigned(filepath.Join(s.root, "etc/credstore"), "127.0.0.1")
 	must(t, err)
 	s.do("sh", "-ec", `cd /etc/credstore
 		mv 127.0.0.1.crt gophd.crt
@@ -311,14 +317,12 @@ func older(t *testing.T, version string) string {
 // TestPackageUpgrade goes from each earlier version to this one, back, and up again, beside
 // gophernicus at port 70: with settings that the administrator has changed, and under load.
 func TestPackageUpgrade(t *testing.T) {
-	deb := packageFile(t, "*_amd64.deb")
+	packageFile(t, "*_amd64.deb") // or skips
 	for _, version := range []string{"0.2.0", "0.3.0"} {
 		t.Run(version, func(t *testing.T) {
 			old := older(t, version)
-			root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
-			s := boot(t, root)
-			run(t, "", "cp", deb, filepath.Join(root, "root/new.deb"))
-			run(t, "", "cp", old, filepath.Join(root, "root/old.deb"))
+			s := packaged(t)
+			run(t, "", "cp", old, filepath.Join(s.root, "root/old.deb"))
 			ask := func(port, sel string) string {
 				out, _ := s.try("timeout", "600", "bash", "-c",
 					`exec 3<>/dev/tcp/127.0.0.1/"$0"; printf '%s\r\n' "$1" >&3; cat <&3`, port, sel)
@@ -353,7 +357,7 @@ func TestPackageUpgrade(t *testing.T) {
 			serves("installed")
 
 			// Up, down, up: nobody is turned away meanwhile.
-			for _, file := range []string{"new.deb", "old.deb", "new.deb"} {
+			for _, file := range []string{"gophd.deb", "old.deb", "gophd.deb"} {
 				asked := make(chan string)
 				go func() {
 					refused := ""
@@ -416,17 +420,14 @@ func (s *systemd) fronts(ask func(url string)) {
 // TestPackageCommands types every line with systemctl that a file of this repository shows,
 // each file's in order, while gophd runs.
 func TestPackageCommands(t *testing.T) {
-	deb := packageFile(t, "*_amd64.deb")
-	root := debian(t, "systemd-sysv", "gophernicus", "logrotate")
-	s := boot(t, root)
-	run(t, "", "cp", deb, filepath.Join(root, "root/gophd.deb"))
+	s := packaged(t)
 	run(t, "", "sh", "-c", "cp ../../examples/fastcgi/gophd-programs* "+
-		filepath.Join(root, "etc/systemd/system"))
+		filepath.Join(s.root, "etc/systemd/system"))
 	for _, other := range []string{"fail2ban.service", "fcgiwrap.service"} {
-		write(t, filepath.Join(root, "etc/systemd/system", other),
+		write(t, filepath.Join(s.root, "etc/systemd/system", other),
 			"[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/true\n[Install]\nWantedBy=multi-user.target\n")
 	}
-	write(t, filepath.Join(root, "etc/systemd/system/fcgiwrap.socket"),
+	write(t, filepath.Join(s.root, "etc/systemd/system/fcgiwrap.socket"),
 		"[Socket]\nListenStream=/run/fcgiwrap.socket\n[Install]\nWantedBy=sockets.target\n")
 	s.do("sh", "-ec", "useradd ann; systemctl daemon-reload; systemctl start fail2ban")
 	if said := s.do("dpkg", "-i", "/root/gophd.deb"); strings.Contains(said, "Syntax:") {

@@ -366,6 +366,7 @@ func stat(t *testing.T, name string) os.FileInfo {
 	return info
 }
 
+// TestText: a hint is printed once.
 func TestText(t *testing.T) {
 	r := &Outcome{Amounts: Amounts{Directories: 1, Files: 2, Menus: 1, Lost: 1}, Annotations: 1,
 		RobotsBytes: 42, Findings: []diag.Diagnostic{

@@ -1,6 +1,7 @@
 package initcmd
 
 import (
+	"github.com/gophd/gophd/internal/treetest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,9 +26,7 @@ func TestInit(t *testing.T) {
 		"phlog/gophermap", "phlog/2026-11-21-first.txt", "phlog/2026-11-22-second.txt",
 		"phlog/drafts/next.txt"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		treetest.Must(t, err)
 		for line := range strings.Lines(string(text)) {
 			if utf8.RuneCountInString(line) > 72 {
 				t.Errorf("%s: a long line: %s", name, line)

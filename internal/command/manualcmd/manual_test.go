@@ -36,15 +36,3 @@ func TestManual(t *testing.T) {
 		t.Errorf("a page that is not there: %v", err)
 	}
 }
-
-// TestUnpack: the pages are written into a directory.
-func TestUnpack(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "pages")
-	if err := (&Manual{Unpack: dir, Out: &strings.Builder{}}).Run(nil); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(filepath.Join(dir, "pubnix.txt")); err != nil ||
-		!strings.Contains(string(text), "public_gopher") {
-		t.Errorf("%v\n%s", err, text)
-	}
-}

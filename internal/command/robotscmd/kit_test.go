@@ -27,18 +27,15 @@ func TestKitOfTree(t *testing.T) {
 	treetest.Must(t, err)
 	var k kit.Case
 	treetest.Must(t, json.Unmarshal(text, &k))
-	at := func(sel string) int { return slices.Index(k.Selectors, sel) }
-	if i := at("/a.txt"); i < 0 || k.Policy[0][i] != '1' || k.Readers["rfc9309"][0][i] != '1' {
-		t.Errorf("/a.txt: %+v", k)
-	}
-	if i := at("/drafts/b.txt"); i < 0 || k.Policy[0][i] != '0' ||
-		k.Readers["rfc9309"][0][i] != '0' {
-		t.Errorf("/drafts/b.txt: %+v", k)
-	}
-	bot := slices.Index(k.Agents, "gptbot")
-	if i := at("/later"); bot < 0 || i < 0 || k.Policy[bot][i] != '0' ||
-		k.Readers["rfc9309"][bot][i] != '0' {
-		t.Errorf("/later for GPTBot: %+v", k)
+	for _, want := range []struct {
+		agent, sel string
+		decision   byte
+	}{{"somebot", "/a.txt", '1'}, {"somebot", "/drafts/b.txt", '0'}, {"gptbot", "/later", '0'}} {
+		agent, at := slices.Index(k.Agents, want.agent), slices.Index(k.Selectors, want.sel)
+		if agent < 0 || at < 0 || k.Policy[agent][at] != want.decision ||
+			k.Readers["rfc9309"][agent][at] != want.decision {
+			t.Errorf("%+v: %+v", want, k)
+		}
 	}
 	if err := c.Kit(context.Background()); err == nil {
 		t.Error("it overwrites a kit")

@@ -94,39 +94,6 @@ func TestIPs(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, name string) string {
-	t.Helper()
-	all, err := os.ReadFile(name)
-	treetest.Must(t, err)
-	return string(all)
-}
-
-func TestRotate(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "access.log")
-	l, err := Open(name, Full, slog.New(slog.DiscardHandler))
-	treetest.Must(t, err)
-	l.Observe(server.Served{Selector: "/before", Remote: client})
-	treetest.Must(t, os.Rename(name, name+".1"))
-	l.Reopen()
-	// What comes after Reopen may still go to the old file.
-	treetest.Until(t, "the log is opened again", func() bool {
-		_, err := os.Stat(name)
-		return err == nil
-	})
-	l.Observe(server.Served{Selector: "/after", Remote: client})
-	l.Close()
-	if got := read(t, name+".1"); strings.Count(got, "\n") != 1 ||
-		!strings.Contains(got, `"/before"`) {
-		t.Errorf("the old file: %q", got)
-	}
-	if got := read(t, name); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"/after"`) {
-		t.Errorf("the new file: %q", got)
-	}
-	if l.Lost() != 0 {
-		t.Errorf("%d lines lost", l.Lost())
-	}
-}
-
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
@@ -140,15 +107,6 @@ func TestFullDisk(t *testing.T) {
 	l.Close()
 	if l.Lost() != 3 || strings.Count(complaints.String(), "no space left on device") != 1 {
 		t.Errorf("%d lines lost; %s", l.Lost(), complaints.String())
-	}
-}
-
-func TestNil(t *testing.T) {
-	var l *Log
-	l.Reopen()
-	l.Close()
-	if l.Lost() != 0 {
-		t.Error("a nil log loses")
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,12 +40,8 @@ type world struct {
 func newWorld(t *testing.T, mode Mode, rules string) *world {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{".robots": rules, "a.txt": "a", "b.txt": "b",
-		"private/p.txt": "p"} {
-		path := filepath.Join(dir, name)
-		treetest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		treetest.Must(t, os.WriteFile(path, []byte(text), 0o644))
-	}
+	treetest.Write(t, dir, map[string]string{".robots": rules, "a.txt": "a", "b.txt": "b",
+		"private/p.txt": "p"})
 	s, err := site.Open(dir, site.Config{Watch: site.WatchOff})
 	treetest.Must(t, err)
 	treetest.Run(t, s.Run)
@@ -305,10 +299,12 @@ func TestBlockIsOneClient(t *testing.T) {
 	}
 }
 
+// address returns one of many.
+func address(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
+
 // TestTableIsBounded: the client that fetched the file first is forgotten, the last is not.
 func TestTableIsBounded(t *testing.T) {
 	w := newWorld(t, Refuse, "Disallow: /private/\n")
-	address := func(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
 	for i := range maxClients + 500 {
 		w.ask(address(i), "robots.txt")
 		w.now = w.now.Add(time.Second)
@@ -328,7 +324,6 @@ func TestTableIsBounded(t *testing.T) {
 // when very many have.
 func TestReadersAreBounded(t *testing.T) {
 	w := newWorld(t, Refuse, "Disallow: /private/\n")
-	address := func(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
 	for i := range maxReaders + 1 {
 		w.ask(address(i), "/")
 	}

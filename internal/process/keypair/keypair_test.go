@@ -35,21 +35,6 @@ func subject(t *testing.T, s *Certificates, name string) string {
 	return c.Leaf.Subject.CommonName
 }
 
-func TestChosenByName(t *testing.T) {
-	s := Certificates{Log: slog.New(slog.DiscardHandler)}
-	for _, host := range []string{"one.example", "two.example"} {
-		treetest.Must(t, s.Add(made(t, filepath.Join(t.TempDir(), host), host)))
-	}
-	for name, want := range map[string]string{
-		"one.example": "one.example", "two.example": "two.example",
-		"": "one.example", "three.example": "one.example",
-	} {
-		if got := subject(t, &s, name); got != want {
-			t.Errorf("%q gets the certificate of %s", name, got)
-		}
-	}
-}
-
 func TestReadAgainWhenChanged(t *testing.T) {
 	dir, next := t.TempDir(), t.TempDir()
 	s := Certificates{Log: slog.New(slog.DiscardHandler)}
@@ -121,15 +106,5 @@ func TestOlderPairStays(t *testing.T) {
 	}
 	if f := made(t, dir, "b.example"); f != Named(dir, "b.example") {
 		t.Errorf("b.example has %v", f)
-	}
-}
-
-func TestNilAndEmptyStore(t *testing.T) {
-	var none *Certificates
-	if none.Files() != nil {
-		t.Error("a nil store has files")
-	}
-	if _, err := new(Certificates).Get(hello("")); err == nil {
-		t.Error("an empty store has a certificate")
 	}
 }

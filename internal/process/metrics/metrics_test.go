@@ -85,13 +85,11 @@ func TestIdle(t *testing.T) {
 }
 
 func TestServe(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	treetest.Must(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, l, stats(t)) }()
+	addr := treetest.Serve(t, func(ctx context.Context, l net.Listener) error {
+		return Serve(ctx, l, stats(t))
+	})
 	for path, want := range map[string]int{"/metrics": 200, "/": 404, "/debug/pprof/": 404} {
-		resp, err := http.Get("http://" + l.Addr().String() + path)
+		resp, err := http.Get("http://" + addr + path)
 		treetest.Must(t, err)
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
@@ -117,9 +115,5 @@ func TestServe(t *testing.T) {
 				t.Errorf("no %s", line)
 			}
 		}
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }
