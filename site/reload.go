@@ -62,8 +62,8 @@ func (s *Site) Run(ctx context.Context) error {
 	}
 }
 
-// tidyAfter is how long after the last change freed memory is returned to the system. A full scan,
-// or a few changes of a large tree, leave as much garbage as the tree takes.
+// tidyAfter is how long after the last change freed memory is returned to the system. A few
+// changes of a large tree leave as much garbage as the tree takes.
 const tidyAfter = 5 * time.Second
 
 // lastWait is how long Run waits at the end for a file system that does not respond.
@@ -93,7 +93,9 @@ func (s *Site) changed(b watch.Batch) (err error) {
 	if s.tidy != nil {
 		s.tidy.Stop()
 	}
-	s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	if s.tidy = time.AfterFunc(tidyAfter, debug.FreeOSMemory); b.All {
+		debug.FreeOSMemory() // a full scan leaves as much garbage as the tree takes
+	}
 	return err
 }
 

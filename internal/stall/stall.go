@@ -48,7 +48,7 @@ const (
 	ticks = 20
 
 	maxOps    = 4096        // a Go program may not have more than 10,000 threads
-	maxShare  = 9           // slow names that shorten a Brief tick
+	maxShare  = 4           // slow names that shorten a Brief tick
 	maxInDir  = 4           // hanging names after which the whole directory counts as hanging
 	tellEvery = time.Minute // between two log lines
 )
