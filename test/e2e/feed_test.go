@@ -57,6 +57,20 @@ func TestFeedIsValid(t *testing.T) {
 	}
 }
 
+func TestFeedInSfeed(t *testing.T) {
+	d, _ := phlog(t)
+	cmd := exec.Command(harness.Tool(t, "sfeed"))
+	cmd.Stdin = strings.NewReader(d.Ask("/phlog/feed.xml"))
+	out, err := cmd.Output()
+	must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	want := "1767312000\tThe second\tgopher://" + d.Addr +
+		"/0/phlog/2026-01-02-second.txt\t<pre>\\nThe second\\n</pre>\thtml\ttag:"
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], want) {
+		t.Errorf("sfeed read %q, want %q first", out, want)
+	}
+}
+
 // TestFeedInNewsboat: newsboat's exit status says nothing; what it has read is in
 // its cache.
 func TestFeedInNewsboat(t *testing.T) {
