@@ -51,7 +51,7 @@ func TestFilesThatAreDrawn(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"large.bin": large(200)})
 	h := newFiles(run(t, dir), 0)
-	atHand(t, h, "/large.bin").Close()
+	must(t, atHand(t, h, "/large.bin").Close())
 	draws := &answer.Format{Raw: true, Draws: func(*answer.Value) bool {
 		return true
 	}, Draw: func(*answer.Asked, *answer.Value) ([]byte, error) {
@@ -90,7 +90,7 @@ func TestFileAtHand(t *testing.T) {
 	if !eventually(func() bool {
 		a, ok := h.Quick(request(t, "/x.bin"))
 		if ok && a.File != nil {
-			a.File.Close()
+			must(t, a.File.Close())
 		}
 		return a.File == nil
 	}) {

@@ -489,7 +489,7 @@ func (w *worker) accept(most int) error {
 		} else if err != nil {
 			return os.NewSyscallError("accept4", err)
 		}
-		w.run.accepted.Add(1)
+		w.accepted.Add(1)
 		w.open++
 		w.ready = append(w.ready, &conn{
 			polled:   polled{loop: w.loop, fd: fd},
