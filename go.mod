@@ -16,7 +16,7 @@ require (
 	golang.org/x/sync v0.24.0 // errgroup: the daemon's tasks end together; semaphore: menus in the making are bounded; singleflight: one fetch for many callers, for robots/client
 	golang.org/x/sys v0.49.0 // openat2, epoll and sendfile, which syscall does not have in full
 	golang.org/x/term v0.47.0 // is the log a terminal?
-	golang.org/x/text v0.43.0 // character sets of texts; one form for letters with accents (NFKD), for internal/search
+	golang.org/x/text v0.43.0 // character sets of texts; columns that characters take, for menu; one form for letters with accents (NFKD), for internal/search
 	pgregory.net/rapid v1.3.0 // property tests with seeds that can be replayed; tests only
 )
 

@@ -52,6 +52,7 @@ func hostileFiles() map[string]string {
 		"usage-lines": strings.ReplaceAll(keys.String()[:400<<10], ", ",
 			"\nContent-Usage: ") + "\n",
 		"usage-keys": "Content-Usage: a=y" + keys.String() + "\n",
+		"escapes":    strings.Repeat("Disallow: /*a*a*a*a*a*a*a*a*N%2Fb\n", 15_000),
 		"groups":     strings.Repeat("User-agent: mybot\nAllow: /b\n", 12_500),
 	}
 }
@@ -60,7 +61,7 @@ func BenchmarkHostile(b *testing.B) {
 	for name, rules := range hostileFiles() {
 		b.Run(name, func(b *testing.B) {
 			f := Parse(RFC9309, []byte("User-agent: *\n"+rules))
-			sel := "/" + strings.Repeat("a", 2000)
+			sel := "/q?" + strings.Repeat("a", 2000) + "%2Fb"
 			f.Decide("mybot", "/")
 			b.ReportAllocs()
 			for b.Loop() {

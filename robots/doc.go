@@ -46,7 +46,6 @@
 //
 // Memory is linear in the size of the file; nothing recurses or uses regular expressions on
 // input. A decision takes as long with 100,000 rules as with ten, and a pattern with 500 stars
-// takes microseconds. The first decision for a robot scans its rules, the second builds an index; one about a query
-// with escapes scans them again if a pattern has an escape behind a star.
+// takes microseconds. The first decision for a robot scans its rules, the second builds an index.
 // README.md has the numbers. A [File] and its [Rules] may be used concurrently.
 package robots

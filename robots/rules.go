@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,8 +102,8 @@ type Rules struct {
 // index is a robot's rules in a form for fast lookup.
 type index struct {
 	rules  *readers.Matcher
-	keeps  bool    // some compare the kept form
-	agents []Agent // the User-agent lines of the groups
+	kept   *readers.Matcher // those that compare the kept form; nil: none
+	agents []Agent          // the User-agent lines of the groups
 }
 
 // Groups returns the groups whose rules these are, in file order.
@@ -141,12 +142,19 @@ func (r *Rules) compile() {
 	if !r.file.reserve(lines) {
 		return
 	}
-	rules := r.file.reader.RulesOf(r.file.lines, r.groups)
-	r.made.Store(&index{
-		rules:  r.file.reader.Matcher(rules),
-		keeps:  slices.ContainsFunc(rules, func(rule Rule) bool { return r.file.keeps(rule.Pattern) }),
-		agents: r.file.agentLines(r.groups),
-	})
+	var rules, kept []Rule
+	for _, rule := range r.file.reader.RulesOf(r.file.lines, r.groups) {
+		if r.file.keeps(rule.Pattern) {
+			kept = append(kept, rule)
+		} else {
+			rules = append(rules, rule)
+		}
+	}
+	x := &index{rules: r.file.reader.Matcher(rules), agents: r.file.agentLines(r.groups)}
+	if len(kept) > 0 {
+		x.kept = r.file.reader.Matcher(kept)
+	}
+	r.made.Store(x)
 }
 
 // Allowed reports whether the selector may be fetched.
@@ -207,7 +215,7 @@ func (f *File) ruleAt(line int) Rule {
 
 // find returns the rule that decides and, if both are wanted, the next best one. The first
 // question is answered without an index, which takes longer to make than to do without
-// for one, and so are those about a selector whose two forms differ, if rules compare both.
+// for one.
 func (r *Rules) find(sel string, both bool) (best, second *readers.MatchRule, always bool) {
 	f := r.file
 	if f.reader.Web {
@@ -221,20 +229,41 @@ func (r *Rules) find(sel string, both bool) (best, second *readers.MatchRule, al
 	if r.asked.Swap(true) {
 		r.once.Do(r.compile)
 	}
-	switch x := r.made.Load(); {
-	case x == nil, x.keeps && keptForm(sel) != form:
+	x := r.made.Load()
+	switch {
+	case x == nil:
 		best, second = f.reader.Rank(f.lines, r.groups, form, func(pattern string) string {
 			if f.keeps(pattern) {
 				return keptForm(sel)
 			}
 			return form
 		})
+	case x.kept != nil:
+		best, second = x.rules.Rank(form)
+		more, next := x.kept.Rank(keptForm(sel))
+		best, second = merge(best, second, more, next)
 	case both:
 		best, second = x.rules.Rank(form)
 	default:
 		best = x.rules.Find(form)
 	}
 	return best, second, false
+}
+
+// merge returns the best two of two rankings by the largest pattern.
+func merge(ranked ...*readers.MatchRule) (best, second *readers.MatchRule) {
+	ranked = slices.DeleteFunc(ranked, func(m *readers.MatchRule) bool { return m == nil })
+	slices.SortFunc(ranked, func(a, b *readers.MatchRule) int {
+		if c := cmp.Compare(b.Size, a.Size); c != 0 || a.Allow == b.Allow {
+			return cmp.Or(c, cmp.Compare(a.Ref, b.Ref))
+		}
+		if a.Allow {
+			return -1
+		}
+		return 1
+	})
+	ranked = append(ranked, nil, nil)
+	return ranked[0], ranked[1]
 }
 
 // keeps reports whether a pattern is compared with the kept form of a selector.

@@ -10,8 +10,8 @@ package server
 //
 // Several workers share a loop. One of them is the leader: only the leader waits for events
 // and accepts. It usually handles the events itself, then waits again, so the other workers
-// sleep. When more connections may be in the queue, it gives up the lead before it handles its
-// events, so that another worker accepts meanwhile.
+// sleep. When more connections may be in the queue, or recent requests were slow, it gives up
+// the lead before it handles its events, so that another worker accepts meanwhile.
 
 import (
 	"bytes"
@@ -25,6 +25,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -39,15 +40,18 @@ const (
 	// follows its handshake closely, but seldom as fast as the next accept.
 	batch = 16
 
+	// slow is the time per connection above which work counts as slow. Sending 1 MiB
+	// takes less. One slow round makes the loop count as slow for up to slowFor rounds;
+	// see gather.
+	slow    = 200 * time.Microsecond
+	slowFor = 64
+
 	// tick is how often look checks what depends on the time. Most clients have closed
 	// an answered connection by the first tick.
 	tick = 25 * time.Millisecond
 
 	// lateness is how often deadlines are checked.
 	lateness = 4 * tick
-
-	// discards bounds the reads from an answered connection at each check.
-	discards = 16
 
 	// stragglers is how long handshakes that are under way at the soft end may take.
 	stragglers = 2 * tick
@@ -88,6 +92,7 @@ type loop struct {
 
 	lead    chan struct{} // a token: the worker that takes it is the leader
 	workers int
+	slow    atomic.Int32 // above slowFor, the loop counts as slow; see gather
 
 	// Used by the leader only.
 	fd      int       // of the listener; -1 after its close
@@ -293,8 +298,10 @@ func (l *loop) shed(keep int) int {
 // worker is one goroutine's share of a loop.
 type worker struct {
 	*loop
-	leads bool
-	ready []*conn // accepted or readable connections, and those whose deadline has passed
+	leads  bool
+	ready  []*conn   // accepted or readable connections, and those whose deadline has passed
+	began  time.Time // when this round of work began
+	isSlow bool      // recent rounds were slow
 
 	check func(fd uintptr) bool // calls poll
 	room  [64]unix.EpollEvent   // for poll
@@ -314,6 +321,16 @@ func (w *worker) serve() {
 // gather becomes the leader and waits until there is work. It returns false when the loop
 // has ended.
 func (w *worker) gather() bool {
+	// Work is slow if several recent rounds were: in a single one another program may have had
+	// the processor. Changing the leader has a cost: each request then wakes two threads.
+	rounds := w.slow.Load()
+	if time.Since(w.began) > time.Duration(len(w.ready))*slow && len(w.ready) > 0 {
+		rounds = min(rounds+slowFor/2, 2*slowFor)
+	} else {
+		rounds = max(rounds-1, 0)
+	}
+	w.slow.Store(rounds)
+	w.isSlow = w.workers > 1 && rounds > slowFor
 	clear(w.ready)
 	w.ready = w.ready[:0]
 	if !w.leads {
@@ -326,7 +343,8 @@ func (w *worker) gather() bool {
 			return false
 		}
 	}
-	if w.workers > 1 && w.backlog { // another worker accepts the rest
+	w.began = time.Now()
+	if w.isSlow || w.workers > 1 && w.backlog { // another worker accepts the rest
 		w.stepDown()
 	}
 	return true
@@ -410,13 +428,9 @@ func (w *worker) checkClosing(now time.Time) {
 			continue
 		}
 		wait := 4 * c.wait
-		n, errno := poll.Recv(c.fd, w.buf[:])
-		for range discards {
-			if n <= 0 {
-				break
-			}
+		n, errno := poll.Discard(c.fd)
+		if n > 0 {
 			wait = since + tick
-			n, errno = poll.Recv(c.fd, w.buf[:])
 		}
 		if (n > 0 || errno == unix.EAGAIN) && c.wait < w.lingerTimeout() && len(kept) < most {
 			c.wait = min(wait, w.lingerTimeout())
@@ -438,14 +452,18 @@ func (w *worker) events(now time.Time) bool {
 	} else if err := w.raw.Read(w.check); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
 	}
-	if !w.backlog || now.Before(w.paused) {
+	if !w.backlog || now.Before(w.paused) || w.isSlow && len(w.ready) > 0 {
 		return true
 	}
 
 	// Close answered connections that the limiter has no room for.
 	w.shed(max(w.limited().limiter.room()-batch, 0))
+	most := batch
+	if w.isSlow {
+		most = 1
+	}
 	w.mu.Lock()
-	err := w.accept(batch)
+	err := w.accept(most)
 	w.mu.Unlock()
 	if err == nil || len(w.ready) > 0 {
 		return true // and the next accept fails again
@@ -464,12 +482,17 @@ func (w *worker) events(now time.Time) bool {
 	return true
 }
 
-// poll takes pending events without waiting, and reports whether there were any.
+// poll takes pending events without waiting, and reports whether there were any. When work
+// is slow, it takes one and leaves the others to other workers.
 func (w *worker) poll() bool {
-	n := poll.EpollWait(w.epoll, w.room[:])
+	room := w.room[:]
+	if w.isSlow {
+		room = room[:1]
+	}
+	n := poll.EpollWait(w.epoll, room)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, ev := range w.room[:n] {
+	for _, ev := range room[:n] {
 		if int(ev.Fd) == w.fd {
 			w.backlog = true
 		} else if c := w.table[ev.Fd]; c != nil {

@@ -180,6 +180,44 @@ func rawAsk(t *testing.T, to *unix.SockaddrInet4) {
 	_ = unix.Close(fd)
 }
 
+// slowly answers after a millisecond of work, which the loop finds slow.
+func slowly() (Answer, bool) {
+	for began := time.Now(); time.Since(began) < time.Millisecond; {
+	}
+	return Answer{Body: []byte("slow")}, true
+}
+
+// There are as many workers as processors; once replies are slow, they answer concurrently.
+func TestLoopsAnswerAtOnce(t *testing.T) {
+	processors(t, 2)
+	pairs := make(chan bool)
+	addr := startTCP(t, &Server{Handler: answers{quick: func(r *Request) (Answer, bool) {
+		if r.Selector == "/slow" {
+			return slowly()
+		}
+		select { // two requests wait for each other
+		case pairs <- true:
+		case <-pairs:
+		case <-time.After(2 * time.Minute):
+			return Answer{Body: []byte("alone")}, true
+		}
+		return Answer{Body: []byte("met")}, true
+	}}})
+	for range 6 {
+		if got := ask(t, dialTCP(t, addr), "/slow\r\n"); got != "slow" {
+			t.Fatalf("got %q", got)
+		}
+	}
+	a, b := dialTCP(t, addr), dialTCP(t, addr)
+	send(a, "/q\r\n")
+	if got := ask(t, b, "/q\r\n"); got != "met" {
+		t.Errorf("got %q", got)
+	}
+	if got := ask(t, a, ""); got != "met" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Answered connections whose clients do not close count in MaxConns, and are closed without a
 // reset when there is no room.
 func TestAnsweredMakeRoom(t *testing.T) {

@@ -104,8 +104,13 @@ func pollable(f *os.File) (*os.File, error) {
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return f, err
 	}
-	if err := syscall.SetNonblock(int(f.Fd()), true); err != nil {
+	fd, err := syscall.Dup(int(f.Fd())) // the runtime polls f itself if it does not block already
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	syscall.CloseOnExec(fd)
+	if err := syscall.SetNonblock(fd, true); err != nil {
 		return nil, os.NewSyscallError("fcntl", err)
 	}
-	return os.NewFile(f.Fd(), f.Name()), nil
+	return os.NewFile(uintptr(fd), f.Name()), nil
 }

@@ -186,7 +186,8 @@ func (o *Op) tick() {
 	if o.of != nil && o.of.patience == Brief {
 		o.of.leave()
 	}
-	hurried := o.of != nil && o.of.patience != Whole && len(g.hung.ops) > 0
+	hurried := o.of != nil && o.of.patience != Whole && len(g.hung.ops) > 0 &&
+		time.Since(o.began) >= g.tick() // not after a share of a Brief tick
 	if o.ticks < ticks && !hurried {
 		o.timer.Reset(g.tick())
 		return

@@ -270,6 +270,15 @@ func TestManyHang(t *testing.T) {
 		}); err != nil {
 			t.Error("one that answers:", err)
 		}
+		if _, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
+			op, err := a.Enter("~bob")
+			defer op.Leave()
+			time.Sleep(stall.DefaultTimeout / 40)
+			return 0, err
+		}); !errors.Is(err, stall.ErrLeft) || unanswered(&g, "~bob") {
+			t.Error("one that was left after a share of a tick is taken as unanswered:", err)
+		}
+		time.Sleep(stall.DefaultTimeout / 40) // until it has returned
 	})
 }
 

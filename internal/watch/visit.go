@@ -70,7 +70,7 @@ func (w *Watcher) visit(name string, found map[string]bool) (fresh []string) {
 		case passes:
 			found[name] = true
 		case w.trees().isTree(name): // it may come back as it was, and nobody calls Replaced
-			time.AfterFunc(w.every(lookEvery), func() { w.Look(name) })
+			w.await(name)
 		}
 		if limit.Reached(err) { // the Guard reports when a file system responds again
 			time.AfterFunc(w.every(retryEvery), w.lose)
@@ -101,6 +101,23 @@ func (w *Watcher) visit(name string, found map[string]bool) (fresh []string) {
 		}
 	}
 	return fresh
+}
+
+// await visits a tree that is away again after lookEvery. However often it is visited, one timer
+// waits.
+func (w *Watcher) await(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.away[name] {
+		return
+	}
+	w.away[name] = true
+	time.AfterFunc(w.every(lookEvery), func() {
+		w.mark(func() {
+			delete(w.away, name)
+			w.dirty[name] = nil
+		})
+	})
 }
 
 // few returns the changed files of a visited directory, or nil if the whole directory must be

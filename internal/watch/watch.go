@@ -73,6 +73,7 @@ type Watcher struct {
 	left   map[string]bool      // names to be forgotten first: others may have their inodes by now
 	all    bool                 // everything is to be visited, with new watches
 	dirs   map[string]*known    // those that were visited
+	away   map[string]bool      // trees that are visited again soon
 	events map[string]int       // of top-level directories, since the last look
 	paused map[string]time.Time // until when top-level directories are not watched
 	remote map[string]bool      // whether trees, and what is mounted in them, are on remote file systems
@@ -143,6 +144,7 @@ func (w *Watcher) init() {
 		w.wake, w.again = make(chan struct{}, 1), make(chan struct{}, 1)
 		w.dirty, w.left = map[string][]string{}, map[string]bool{}
 		w.dirs, w.byID = map[string]*known{}, map[disk.FileID]string{}
+		w.away = map[string]bool{}
 		w.events = map[string]int{}
 		w.paused = map[string]time.Time{}
 		w.rests = map[string]time.Time{}

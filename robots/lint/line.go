@@ -252,7 +252,7 @@ func (l *linter) rule(line readers.Line) {
 			severity = diag.Notice // perhaps all pages of one name, such as /index.*
 		}
 		l.Add(severity, line.Number, "R7-MEANT", "%q: %s; did you mean %s?", line.Value,
-			why, strings.Join(meant, " or "))
+			why, quoted(meant))
 	}
 	if words := strings.FieldsFunc(line.Value, func(r rune) bool {
 		return r == ' ' || r == '\t'

@@ -116,6 +116,10 @@ func TestMeant(t *testing.T) {
 			t.Errorf("%q: %q (%s), want %q", pattern, got, why, want)
 		}
 	}
+	list := File(robots.Parse(readers.RFC9309, []byte("User-agent: *\nDisallow: /(drafts|x)/\n")))
+	if len(list) != 1 || !strings.HasSuffix(list[0].Message, `did you mean "/drafts/" and "/x/"?`) {
+		t.Error(list)
+	}
 	for _, pattern := range []string{"/search/?", "/a/$"} { // of the web, where they are usual
 		if meant, _ := Meant(pattern, false); meant != nil {
 			t.Errorf("%q: %q", pattern, meant)

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -49,4 +50,12 @@ func Meant(pattern string, gopher bool) (meant []string, why string) {
 		return nil, ""
 	}
 	return []string{p}, why
+}
+
+func quoted(list []string) string {
+	var all []string
+	for _, s := range list {
+		all = append(all, strconv.Quote(s))
+	}
+	return strings.Join(all, " and ")
 }

@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -10,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gophd/gophd/test/e2e/harness"
 )
@@ -146,6 +150,26 @@ func TestGophdNotifies(t *testing.T) {
 	expect("READY=1")
 	d.Signal(syscall.SIGTERM)
 	expect("STOPPING=1")
+}
+
+// TestInetdPipes: a super-server may give pipes that do not block.
+func TestInetdPipes(t *testing.T) {
+	large := strings.Repeat("x", 400_000)
+	root := tree(t, map[string]string{"x.bin": large})
+	var in, out [2]int
+	must(t, errors.Join(unix.Pipe2(in[:], unix.O_NONBLOCK|unix.O_CLOEXEC),
+		unix.Pipe2(out[:], unix.O_NONBLOCK|unix.O_CLOEXEC)))
+	file := func(fd int) *os.File { return os.NewFile(uintptr(fd), "pipe") }
+	cmd := exec.Command(harness.Program(t), "-inetd", "-root", root)
+	ask, from, to, reply := file(in[1]), file(in[0]), file(out[1]), file(out[0])
+	cmd.Stdin, cmd.Stdout = from, to
+	_, err := ask.WriteString("x.bin\r\n")
+	must(t, errors.Join(err, cmd.Start(), from.Close(), to.Close()))
+	got, err := io.ReadAll(reply)
+	must(t, errors.Join(err, cmd.Wait(), ask.Close(), reply.Close()))
+	if string(got) != large {
+		t.Errorf("%d bytes", len(got))
+	}
 }
 
 // TestInetdSocket: the connection is on all three, and the log must not get

@@ -109,6 +109,8 @@ func TestTree(t *testing.T) {
 	try("another server of our host", Options{Host: "me.example"}, tree{"a": "a", "b": "b",
 		"gophermap": "0A\t/a\tme.example\t7071\n0B\t/b\tme.example\t7071\n0C\t/c\tme.example\t7071\n1D\t/d\tme.example\t7072\n1E\t/e\tme.example\n"},
 		"warning CHECK-NOWHERE gophermap:3", "warning CHECK-NOWHERE gophermap:5")
+	try("our host with a URL alone", Options{Host: "me.example"},
+		tree{"gophermap": "hW\tURL:http://x.example/\tme.example\t70\n"})
 	try("forms of links", Options{}, tree{"a": "a", "stub": "", "m": "#!/bin/sh\n",
 		"gophermap": "0A\t/./a\n0S\t/stub\n1M\t/m\n"},
 		"error MENU-PROGRAM gophermap:3", "notice CHECK-FORM gophermap:1", "notice CHECK-STUB gophermap:2")

@@ -254,7 +254,7 @@ func (c *checking) follow() {
 	for _, l := range c.links {
 		key := strings.ToLower(l.Host)
 		switch h := hosts[key]; {
-		case l.Host == ourHost, isLocal(key), key == own && h.ports[l.Port]:
+		case l.Host == ourHost, isLocal(key), h != nil && key == own && h.ports[l.Port]:
 			l.on.link(l.Link)
 		case h != nil && h.ours():
 			l.on.found(l.File, l.Selector)

@@ -1,6 +1,11 @@
 package exit
 
 import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -13,6 +18,28 @@ func TestMissingMount(t *testing.T) {
 	} {
 		if got := missingMount(dir, table, mounted); got != want {
 			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
+}
+
+// TestDirectory: what cannot work as written has another status than what may heal.
+func TestDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		dir    string
+		err    error
+		status int
+	}{
+		{"/nope", fs.ErrNotExist, Usage}, {file, syscall.ENOTDIR, Usage},
+		{file, os.ErrInvalid, Usage},
+		{"/", fs.ErrPermission, Failure}, {"/", syscall.EIO, Failure},
+		{"/", syscall.ESTALE, Failure},
+	} {
+		if got := Report(io.Discard, Directory("-root", tt.dir, nil, tt.err)); got != tt.status {
+			t.Errorf("%s, %v: status %d, want %d", tt.dir, tt.err, got, tt.status)
 		}
 	}
 }

@@ -46,7 +46,12 @@ func (c *Command) Check(ctx context.Context) error {
 			return err
 		}
 		served := a.File.AppendTo(nil)
-		if !c.Serve.Sitemap ||
+		theirs := a.File.Sitemaps()
+		lacks := slices.ContainsFunc(robots.Parse(readers.RFC9309, snap.Robots).Sitemaps(),
+			func(url string) bool { // one of -sitemap is of localhost in snap
+				return !strings.HasPrefix(url, "gopher://localhost/") && !slices.Contains(theirs, url)
+			})
+		if !c.Serve.Sitemap || lacks ||
 			daemon.WithoutSitemaps(served) != daemon.WithoutSitemaps(snap.Robots) {
 			result.against(served, snap, c.Args[0])
 		}

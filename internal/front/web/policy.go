@@ -16,6 +16,7 @@ type parsedRobots struct {
 	file    *robots.File
 	license string // value of the header Link, or ""
 	gzip    []byte // the compressed file
+	feed    bool   // the site has a feed
 }
 
 // setHeaders sets X-Robots-Tag, Robots-Tag (draft-illyes-repext), Content-Usage and the link to
@@ -59,6 +60,7 @@ func (v *Pages) now() *parsedRobots {
 			snap: snap,
 			file: robots.Parse(robots.RFC9309, snap.Robots),
 			gzip: compressed(snap.Robots),
+			feed: len(snap.Tree.Phlogs(".", true)) > 0,
 		}
 		if to := snap.Compiled.Fields().License; to != "" {
 			now.license = "<" + string(util.URLEscape([]byte(to), false)) + `>; rel="license"`

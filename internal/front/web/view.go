@@ -389,7 +389,7 @@ func (v *Pages) begin(q *answer.Asked, a *answer.Value) *page {
 		own:       q.Own,
 	}
 	name, dir := a.Name()
-	if answer.HasFeed(q.View, ".") {
+	if now := v.now(); now != nil && now.feed {
 		p.SiteFeed = "/" + feed.Name
 	}
 	p.Noindex, _ = v.rules(a.Selector, name, dir)

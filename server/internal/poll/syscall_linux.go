@@ -72,6 +72,14 @@ func Recv(fd int, b []byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
+// Discard drops up to 1 MiB that has arrived, without copying it (MSG_TRUNC, tcp(7)), and returns
+// the number of bytes, which is negative after an error.
+func Discard(fd int) (int, unix.Errno) {
+	const most = 1 << 20
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), 0, most, unix.MSG_TRUNC, 0, 0)
+	return int(n), errno
+}
+
 // Send sends as much of the last part of a reply as the socket accepts. MSG_MORE delays the
 // last segment until ShutdownWrite, so that it carries the FIN.
 func Send(fd int, b []byte) (int, unix.Errno) {
