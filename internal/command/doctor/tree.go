@@ -255,8 +255,8 @@ func (x *examination) pages(snap *site.Snapshot) {
 }
 
 // newest finds the three newest texts that robots may fetch, besides robots.txt, to which the
-// server may add its sitemap. What is younger than ten seconds may still be on its way into the
-// index.
+// server may add its sitemap, and links, which the index has under their real names. What is
+// younger than ten seconds may still be on its way into the index.
 func (x *examination) newest(v *site.View) {
 	const most = 3
 	modified := map[string]int64{}
@@ -264,7 +264,8 @@ func (x *examination) newest(v *site.View) {
 		for _, file := range d.Files {
 			name := selector.Join(dir, file.Name)
 			typ, known := menu.TypeOf(file.Name)
-			if known && typ == menu.TypeText && name != "robots.txt" && !v.Now().Compiled.DeniedToAll(name, false) &&
+			if known && typ == menu.TypeText && name != "robots.txt" && v.Now().Real(name) == name &&
+				!v.Now().Compiled.DeniedToAll(name, false) &&
 				time.Since(time.Unix(0, file.Modified)) > 10*time.Second {
 				modified[name] = file.Modified
 			}
