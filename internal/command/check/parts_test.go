@@ -20,13 +20,14 @@ func TestSite(t *testing.T) {
 		"mirror/gophermap":                  "0No\tno.txt\n=/bin/fortune\n",
 		"homes/ann/public_gopher/gophermap": "Ann\n\n0No\tno.txt\n",
 		"homes/ann/public_gopher/alien.txt": "x", "homes/bob/public_gopher/b.txt": "b",
-		"homes/cleo/public_gopher/c.txt": "c", "homes/cleo/public_gopher/cgi-bin/x/y": "",
+		"homes/eve/public_gopher/e.txt": "e", "homes/cleo/public_gopher/c.txt": "c", "homes/cleo/public_gopher/cgi-bin/x/y": "",
 		"homes/dan/public_gopher/d.txt": "d", "two/gophermap": "=figlet hi\n0Sitemap\t/sitemap.xml\n"})
 	give(t, dir, 1012345, "homes/ann", "homes/bob")
 	give(t, dir, 12346, "homes/ann/public_gopher/alien.txt", "homes/cleo", "homes/dan/public_gopher")
 	give(t, dir, 12347, "homes/dan")
 	give(t, dir, 12346, "homes/dan/public_gopher")
-	give(t, dir, 500, "homes/bob")
+	give(t, dir, 500, "homes/bob", "homes/eve")
+	give(t, dir, 12346, "homes/eve/public_gopher")
 	o := Options{Serve: daemon.Flags{Users: dir + "/homes/*/public_gopher", UsersMinUID: 1000,
 		Sitemap: true, Mounts: []string{"pub=" + dir + "/mirror"}}}
 	r, err := examineSite(t.Context(), dir+"/root",
@@ -38,7 +39,7 @@ func TestSite(t *testing.T) {
 	}
 	same(t, "findings", got, []string{"MENU-PROGRAM pub/gophermap:2",
 		"MENU-PROGRAM two.example:/gophermap:1", "CHECK-OWNER ~ann/alien.txt",
-		"MENU-PROGRAM ~cleo/cgi-bin", "CHECK-OWNER ~dan", "CHECK-NOWHERE pub/gophermap:1",
+		"MENU-PROGRAM ~cleo/cgi-bin", "CHECK-OWNER ~dan", "CHECK-OWNER ~eve", "CHECK-NOWHERE pub/gophermap:1",
 		"CHECK-NOWHERE ~ann/gophermap:3", "CHECK-OWNER ~bob"})
 	if hint := r.Findings[3].Hint; hint != "gophd -fastcgi '/~*/cgi-bin=/run/gophd-programs-*.sock'" {
 		t.Error(hint)
@@ -57,6 +58,7 @@ func TestSite(t *testing.T) {
 		"~bob (500): 0 directories, 0 files, 0 menus: 0 lost, 1 warning",
 		"~cleo (12346): 1 directory, 1 file, 0 menus: 1 lost, 0 warnings",
 		"~dan (12346): 0 directories, 0 files, 0 menus: 1 lost, 0 warnings",
+		"~eve (12346): 0 directories, 0 files, 0 menus: 1 lost, 0 warnings",
 		"two.example (root): 1 directory, 0 files, 1 menu: 1 lost, 0 warnings",
 	})
 }

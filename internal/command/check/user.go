@@ -64,18 +64,18 @@ func (c *checking) home(label, home, below string) {
 	if err != nil || topErr == nil && !top.IsDir() || errors.Is(topErr, fs.ErrNotExist) {
 		return // not a user of Gopher
 	}
-	uid := disk.OwnerOf(info)
-	if uid == 0 && topErr == nil {
-		uid = disk.OwnerOf(top)
+	of, owner := disk.OwnerOf(info), disk.OwnerOf(info)
+	if topErr == nil {
+		owner = disk.OwnerOf(top)
 	}
 	at, mode := c.barrier(dir)
-	switch {
+	switch uid := max(owner, of); {
 	case uid == 0 && !(c.RootHomes && errors.Is(topErr, fs.ErrPermission)): // no user's, such as lost+found
 	case uid > 0 && uid < c.Serve.UsersMinUID:
 		c.find("", diag.Warning, codeOwner, label, 0,
 			diag.Command("gophd", "-users-min-uid", strconv.Itoa(uid)),
 			"not served: its owner has uid %d, below -users-min-uid", uid)
-	case topErr == nil && disk.OwnerOf(info) != 0 && uid != disk.OwnerOf(top):
+	case of != owner && of != 0:
 		command := ""
 		if above, err := files.RealPath(home); err == nil {
 			if real, err := files.RealPath(dir); err == nil && real == filepath.Join(above, below) {
