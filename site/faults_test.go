@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gophd/gophd/internal/disk"
 	"github.com/gophd/gophd/internal/stall"
 	"github.com/gophd/gophd/policy"
 )
@@ -83,6 +84,52 @@ func TestStalledDirectory(t *testing.T) {
 	}
 	soon(t, "the old policy", RobotsLacks(s, "Disallow: /slow/"))
 	soon(t, "it answers", func() bool { return CanOpen(s, "slow/y") == nil })
+}
+
+// silent is a file that does not answer until a channel is closed.
+type silent struct {
+	disk.File
+	until chan struct{}
+}
+
+func (f silent) Read(p []byte) (int, error) {
+	<-f.until
+	return f.File.Read(p)
+}
+
+func (f silent) ReadAt(p []byte, off int64) (int, error) {
+	<-f.until
+	return f.File.ReadAt(p, off)
+}
+
+// A file system may cease to answer after a file was opened: whoever reads it, in either
+// way, is left.
+func TestReadsThatHang(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"Read": "x", "ReadAt": "x"})
+	s, err := Open(dir, Config{FileTimeout: 100 * time.Millisecond})
+	must(t, err)
+	for name, read := range map[string]func(*Resource) (int, error){
+		"Read":   func(f *Resource) (int, error) { return f.Read(make([]byte, 1)) },
+		"ReadAt": func(f *Resource) (int, error) { return f.ReadAt(make([]byte, 1), 0) },
+	} {
+		until := make(chan struct{})
+		release := sync.OnceFunc(func() { close(until) })
+		time.AfterFunc(10*time.Second, release)
+		_, err := TryFor(t.Context(), s, stall.Brief, func(v *View) (int, error) {
+			f, err := v.Lookup(name)
+			if err != nil {
+				return 0, err
+			}
+			defer func() { _ = f.Close() }()
+			f.File = silent{f.File, until}
+			return read(f)
+		})
+		release()
+		if !errors.Is(err, stall.ErrLeft) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // A root that is exchanged is served together with its policy: until that is made,

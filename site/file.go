@@ -324,7 +324,10 @@ func (v *View) refuseProgram(f *Resource, wait bool) error {
 	if !v.suspect(real) {
 		return nil
 	}
-	n, _ := f.ReadAt(head[:], 0)
+	n, err := f.ReadAt(head[:], 0)
+	if err != nil && errors.Is(v.failed, err) {
+		return err // it was not read
+	}
 	begins := menu.IsProgram(head[:n])
 	snap := v.Now()
 	if snap == nil && wait && (begins || mayRun(real)) {

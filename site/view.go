@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -159,6 +160,16 @@ func (f *Resource) Read(p []byte) (int, error) {
 		return 0, spent
 	}
 	return n, err
+}
+
+// ReadAt reads from the file at an offset. It fails at once, and so does the View, if the file is
+// known not to respond.
+func (f *Resource) ReadAt(p []byte, off int64) (n int, err error) {
+	called := f.view.call(f.Real, func() error {
+		n, err = f.File.ReadAt(p, off)
+		return nil
+	})
+	return n, cmp.Or(called, err)
 }
 
 // OSFile returns the os.File for sendfile(2), or nil if the content is in memory.

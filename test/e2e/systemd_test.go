@@ -157,9 +157,12 @@ func TestInetdPipes(t *testing.T) {
 	large := strings.Repeat("x", 400_000)
 	root := tree(t, map[string]string{"x.bin": large})
 	var in, out [2]int
-	must(t, errors.Join(unix.Pipe2(in[:], unix.O_NONBLOCK|unix.O_CLOEXEC),
-		unix.Pipe2(out[:], unix.O_NONBLOCK|unix.O_CLOEXEC)))
-	file := func(fd int) *os.File { return os.NewFile(uintptr(fd), "pipe") }
+	must(t, errors.Join(unix.Pipe(in[:]), unix.Pipe(out[:])))
+	file := func(fd int) *os.File {
+		unix.CloseOnExec(fd)
+		must(t, unix.SetNonblock(fd, true))
+		return os.NewFile(uintptr(fd), "pipe")
+	}
 	cmd := exec.Command(harness.Program(t), "-inetd", "-root", root)
 	ask, from, to, reply := file(in[1]), file(in[0]), file(out[1]), file(out[0])
 	cmd.Stdin, cmd.Stdout = from, to
