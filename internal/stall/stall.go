@@ -63,9 +63,8 @@ const (
 	// a tree with many hanging names finishes.
 	Hurried
 	// Brief is one tick, for results that the caller can omit or request later; a share of it
-	// while operations on other names are slow, so that hundreds of hanging names
-	// are left sooner.
-	// The operation still counts as hanging only after the timeout.
+	// while operations on other names are slow, so that hundreds of hanging names are left
+	// sooner. The operation counts as hanging after the timeout or, while another one hangs, a tick.
 	Brief
 )
 

@@ -262,20 +262,20 @@ func TestManyHang(t *testing.T) {
 		if took := time.Since(began); took > 35*time.Second {
 			t.Errorf("they took %v", took)
 		}
-		if _, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
-			op, err := a.Enter("~ann")
-			defer op.Leave()
-			time.Sleep(stall.DefaultTimeout / 500)
-			return 0, err
-		}); err != nil {
+		answers := func(name string, after time.Duration) error {
+			_, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
+				op, err := a.Enter(name)
+				defer op.Leave()
+				time.Sleep(after)
+				return 0, err
+			})
+			return err
+		}
+		if err := answers("~ann", stall.DefaultTimeout/500); err != nil {
 			t.Error("one that answers:", err)
 		}
-		if _, err := stall.Try(&g, stall.Brief, func(a *stall.Attempt) (int, error) {
-			op, err := a.Enter("~bob")
-			defer op.Leave()
-			time.Sleep(stall.DefaultTimeout / 40)
-			return 0, err
-		}); !errors.Is(err, stall.ErrLeft) || unanswered(&g, "~bob") {
+		if err := answers("~bob", stall.DefaultTimeout/40); !errors.Is(err, stall.ErrLeft) ||
+			unanswered(&g, "~bob") {
 			t.Error("one that was left after a share of a tick is taken as unanswered:", err)
 		}
 		time.Sleep(stall.DefaultTimeout / 40) // until it has returned
